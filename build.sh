@@ -14,12 +14,15 @@ build   libyajl-dev libprotobuf-c-dev protobuf-c-compiler libotf2-trace-dev
 build   libze-dev opencl-headers libpfm4-dev libpapi-dev
 test    pocl-opencl-icd ocl-icd-libopencl1 ocl-icd-opencl-dev
 test    g++ gfortran openmpi-bin libopenmpi-dev mpich libmpich-dev musl-tools xz-utils sqlite3 python3 tmux zsh busybox faketime
-test    golang-go zstd linux-perf otf2-tools
+test    golang-go zstd linux-perf otf2-tools rpm
+test    valgrind chromium
+test    python3-numpy python3-pandas python3-venv python3-pip
 test    environment-modules python3-yaml python3-jinja2 qemu-user procps util-linux dwz gdb libdebuginfod1 clang-14 llvm-14 lld-14 bindfs rustc libomp-14-dev
 aarch64 gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 aarch64 libdw-dev:arm64 libelf-dev:arm64 liblmdb-dev:arm64 libzstd-dev:arm64 zlib1g-dev:arm64 libncurses-dev:arm64 libiberty-dev:arm64
 aarch64 libxxhash-dev:arm64 libcapstone-dev:arm64 libcmocka-dev:arm64 libsqlite3-dev:arm64
 package libbz2-dev liblzma-dev zstd binutils ncurses-bin ncurses-term python3 git
+rpm     rpm
 package-aarch64 libbz2-dev:arm64 liblzma-dev:arm64 libpfm4-dev:arm64
 fuzz    clang-14 libclang-rt-14-dev
 real    lammps openmpi-bin python3 nodejs golang-go gcc ffmpeg hpcc openjdk-17-jdk-headless x265 gromacs postgresql
@@ -227,6 +230,16 @@ verb_deb() {
 	verb_package "$out"
 	docs/packaging/deb.sh "build-package/stage/hpct-$version-$(uname -m)" "$version-1" "$out"
 	say "$(cd "$out" && ls -- *"_$version-1_"*.deb | xargs): tests/systems/deb.sh tries them"
+}
+
+# verb_rpm [DIRECTORY] : what verb_package makes, also as RPM packages
+verb_rpm() {
+	local out=${1:-dist} version
+	version=$(version)
+	ensure rpm
+	verb_package "$out"
+	docs/packaging/rpm.sh "build-package/stage/hpct-$version-$(uname -m)" "$version-1" "$out"
+	say "$(cd "$out" && ls -- *"-$version-1."*.rpm | xargs)"
 }
 
 version() { sed -n 's/^project(hpct VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt; }
@@ -494,6 +507,7 @@ usage: ./build.sh [VERB]
   package  one archive for any x86-64 system with glibc 2.28 or later, into dist/; `tests/systems/try.sh` tries it;
            `package --aarch64`: one for aarch64, cross-compiled
   deb      the archive, and Debian packages of the same programs; `tests/systems/deb.sh` tries them
+  rpm      the archive, and RPM packages of the same programs
   install  install under PREFIX (default /usr/local), below DESTDIR if set
   bench    measure overhead beside perf and hpcrun, start-up, bytes per sample, time to the first screen, and all
            of `bench collect` and `bench store`;
@@ -524,7 +538,7 @@ END
 verb=${1:-build}
 [ $# -eq 0 ] || shift
 case $verb in
-build | demo | test | package | deb | install | bench | compare | lint | format | asan | tsan | aarch64 | stress | real | monkey | session | fuzz | help) "verb_$verb" "$@" ;;
+build | demo | test | package | deb | rpm | install | bench | compare | lint | format | asan | tsan | aarch64 | stress | real | monkey | session | fuzz | help) "verb_$verb" "$@" ;;
 -h | --help) verb_help ;;
 *)
 	say "there is no verb '$verb'; ./build.sh help lists them"

@@ -21,6 +21,9 @@ enum ask_of {
 	ASK_LOCK, /* waits for locks: where, by what their holders did, by who waited for whom */
 	ASK_LOCK_HOLDER,
 	ASK_LOCK_PAIR,
+	ASK_GIL, /* for Python's GIL: by what its holders did, where, by who waited for whom */
+	ASK_GIL_WAIT,
+	ASK_GIL_PAIR,
 	ASK_OMP,      /* OpenMP's regions */
 	ASK_MPI_WAIT, /* single waits in calls of MPI, by their states */
 	ASK_OF_COUNT
@@ -29,7 +32,7 @@ enum ask_of {
 extern const char *const answer_of_names[ASK_OF_COUNT];
 #define ANSWER_OF_WORDS                                                                           \
 	"gpu-idle, gpu-idle-sampled, all-idle, cpu-idle, cpu-idle-cause, waiting, serial, lock, " \
-	"lock-holder, lock-pair, omp or mpi-wait"
+	"lock-holder, lock-pair, gil, gil-wait, gil-pair, omp or mpi-wait"
 int answer_of_find(const char *name); /* -1: none */
 
 enum answer_shape {

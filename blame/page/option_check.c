@@ -26,6 +26,9 @@ static const struct use times[ASK_OF_COUNT] = {[ASK_CPU_IDLE] = {"--of cpu-idle"
 	[ASK_LOCK_HOLDER] = {"--of lock-holder", "busy group waits", ""},
 	[ASK_MPI_WAIT] = {"--of mpi-wait", "busy group waits", "by depth context"},
 	[ASK_LOCK_PAIR] = {"--of lock-pair", "busy group waits", "by depth context"},
+	[ASK_GIL] = {"--of gil", "busy group waits", ""},
+	[ASK_GIL_WAIT] = {"--of gil-wait", "busy group waits", ""},
+	[ASK_GIL_PAIR] = {"--of gil-pair", "busy group waits", "by depth context"},
 	[ASK_OMP] = {"--of omp", "busy group waits", "depth"}};
 
 static const struct use by_mark = {"--by mark", "of", "context"};

@@ -24,7 +24,7 @@ struct lock_wait {
 	uint64_t woken_ns;		     /* when it ran again, for the last time; 0: not known */
 	uint64_t lock;
 	uint32_t stream, context, holder;
-	bool is_reported;
+	bool is_reported, is_gil, is_taken;
 	bool is_read; /* of a read-write lock, to read */
 };
 
@@ -55,7 +55,8 @@ struct lock_search {
 	struct lock_part *told; /* of all processes, see lock_parts() */
 	size_t told_count, told_capacity;
 	bool tells; /* parts alone: not what holders did */
-	uint32_t op_lock, op_wake, process_number;
+	enum lock_kind kinds;
+	uint32_t op_lock, op_gil, op_wake, process_number;
 	struct key_ids pair_ids; /* waiter, holder */
 	struct lock_pair *pairs;
 	size_t pair_count, pair_capacity;
@@ -80,7 +81,7 @@ static void blocked_take(struct lock_search *search, const struct batch *batch, 
 {
 	struct lock_wait *wait = search->wait_count ? &search->waits[search->wait_count - 1] : NULL;
 
-	if (wait && wait->stream == batch->stream && batch->end_ns[row] <= wait->until_ns &&
+	if (wait && wait->is_taken && wait->stream == batch->stream && batch->end_ns[row] <= wait->until_ns &&
 		batch->begin_ns[row] < wait->until_ns && batch->end_ns[row] > wait->woken_ns)
 		wait->woken_ns = batch->end_ns[row];
 }
@@ -102,6 +103,12 @@ static int leave_take(struct lock_search *search, const struct batch *batch, siz
 	return 0;
 }
 
+static bool is_asked(const struct lock_search *search, uint32_t what)
+{
+	return (what == search->op_lock && search->kinds & LOCK_PROGRAM) ||
+	       (what == search->op_gil && search->kinds & LOCK_GIL);
+}
+
 static int wait_take(struct lock_search *search, const struct batch *batch, size_t row, struct error *error)
 {
 	char call[32] = "";
@@ -120,14 +127,16 @@ static int wait_take(struct lock_search *search, const struct batch *batch, size
 		blocked_take(search, batch, row);
 	if (batch->what[row] == search->op_wake)
 		return leave_take(search, batch, row, error);
-	if (batch->what[row] != search->op_lock)
+	if (!is_asked(search, batch->what[row]))
 		return 0;
+	wait.is_gil = batch->what[row] == search->op_gil;
 	text = batch_attributes(search->run, batch, row, &size);
 	if (!attribute_get(text, size, "lock", lock, sizeof lock))
 		return 0;
 	wait.lock = strtoull(lock, NULL, 16);
 	attribute_get(text, size, "call", call, sizeof call);
 	wait.is_read = strstr(call, "rdlock") != NULL;
+	wait.is_taken = !attribute_number(text, size, "again", 0);
 	wait.holder = stream_of(search, attribute_number(text, size, "holder", 0));
 	wait.begin_ns = wait.begin_ns > question->begin_ns ? wait.begin_ns : question->begin_ns;
 	wait.end_ns = wait.end_ns < question->end_ns ? wait.end_ns : question->end_ns;
@@ -193,7 +202,8 @@ static bool tell(struct lock_search *search, const struct lock_wait *wait, const
 		.holder = part->holder,
 		.context = wait->context,
 		.process = search->process_number,
-		.is_last = part->is_last};
+		.is_last = part->is_last && wait->is_taken,
+		.is_gil = wait->is_gil};
 	return true;
 }
 
@@ -265,7 +275,7 @@ static bool wait_cut(struct lock_search *search, const struct lock_wait *wait, s
 	for (size_t i = first; i < end && search->waits[i].until_ns < held_ns; i++) {
 		const struct lock_wait *other = &search->waits[i];
 
-		if (other == wait || other->stream == wait->stream || (wait->is_read && other->is_read))
+		if (other->stream == wait->stream || !other->is_taken || (wait->is_read && other->is_read))
 			continue;
 		part.end_ns = other->until_ns;
 		part_name(search, wait, &part, is_readers);
@@ -299,7 +309,7 @@ static bool lock_cut(struct lock_search *search, size_t begin, size_t end)
 			continue;
 		while (first > begin && search->waits[first - 1].until_ns > wait->begin_ns)
 			first--;
-		search->lock->waits++;
+		search->lock->waits += wait->is_taken;
 		search->lock->waited_ns += wait->end_ns - wait->begin_ns;
 		if (!exact_share_sums_add(&search->sites, site_of(search, wait),
 			    exact_share_of(wait->end_ns - wait->begin_ns, 1)) ||
@@ -455,11 +465,12 @@ static int sweep(struct lock_search *search, const struct idle_question *asked, 
 	int result = related_find(&related, run, asked->streams, asked->stream_count, false, arena, error);
 
 	*search->lock = (struct lock){0};
+	search->op_lock = run_op_named(run, "lock", 4);
+	search->op_gil = run_op_named(run, "gil", 3);
 	search->question = &question;
 	if (!result)
 		result = process_list(&processes, &count, run, related.streams, related.count, arena, error);
 	question.related = related.bits;
-	search->op_lock = run_op_named(run, "lock", 4);
 	search->op_wake = run_op_named(run, "wake", 4);
 	key_ids_init(&search->pair_ids, 2 * sizeof(uint32_t));
 	for (uint32_t p = 0; p < count && !result; p++) {
@@ -479,10 +490,10 @@ static int sweep(struct lock_search *search, const struct idle_question *asked, 
 	return result;
 }
 
-int lock_sweep(struct lock *lock, struct run *run, const struct idle_question *asked, struct arena *arena,
-	struct error *error)
+int lock_sweep(struct lock *lock, struct run *run, const struct idle_question *asked, enum lock_kind kinds,
+	struct arena *arena, struct error *error)
 {
-	struct lock_search search = {.run = run, .lock = lock};
+	struct lock_search search = {.run = run, .lock = lock, .kinds = kinds};
 
 	return sweep(&search, asked, arena, error);
 }
@@ -491,7 +502,7 @@ int lock_parts(struct lock_part **parts, size_t *count, struct run *run, const s
 	struct arena *arena, struct error *error)
 {
 	struct lock lock;
-	struct lock_search search = {.run = run, .lock = &lock, .tells = true};
+	struct lock_search search = {.run = run, .lock = &lock, .kinds = LOCK_ALL, .tells = true};
 	int result = sweep(&search, asked, arena, error);
 
 	*count = result ? 0 : search.told_count;

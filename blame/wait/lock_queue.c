@@ -180,8 +180,10 @@ static void stretch_take(struct lock_convoy *convoy, const struct edge *edges, s
 static bool lock_take(
 	struct finding *finding, const struct lock_part *parts, size_t count, struct edge *edges)
 {
-	struct lock_convoy convoy = {
-		.lock = parts->lock, .process = parts->process, .context = parts->context};
+	struct lock_convoy convoy = {.lock = parts->lock,
+		.process = parts->process,
+		.context = parts->context,
+		.is_gil = parts->is_gil};
 	size_t first = 0;
 	int now = 0;
 

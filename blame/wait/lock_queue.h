@@ -32,6 +32,7 @@ struct lock_convoy {
 	uint64_t length_ns;  /* of all of them */
 	uint64_t longest_ns; /* of one */
 	uint32_t most;	     /* that waited at once */
+	bool is_gil;
 };
 
 struct lock_queue {

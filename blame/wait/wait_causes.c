@@ -14,6 +14,7 @@
 
 const char *const wait_cause_names[CAUSE_COUNT] = {[CAUSE_UNKNOWN] = "unknown",
 	[CAUSE_LOCK] = "lock",
+	[CAUSE_GIL] = "gil",
 	[CAUSE_CONDITION] = "condition",
 	[CAUSE_SEMAPHORE] = "semaphore",
 	[CAUSE_BARRIER] = "barrier",
@@ -130,7 +131,7 @@ static int take_locks(struct cause_search *search, struct error *error)
 			.waiter = parts[i].waiter,
 			.party = is_known ? parts[i].holder : CAUSE_NOBODY,
 			.context = parts[i].context,
-			.kind = CAUSE_LOCK};
+			.kind = parts[i].is_gil ? CAUSE_GIL : CAUSE_LOCK};
 
 		if (!wait_causes_put(search->causes, &cause))
 			result = error_memory(error);

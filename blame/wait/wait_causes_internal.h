@@ -52,7 +52,7 @@ struct cause_search {
 	struct key_ids things, texts;
 	struct cause_text *parsed; /* by number of texts */
 	size_t parsed_capacity;
-	uint32_t op_wait, op_wake, op_lock, op_barrier;
+	uint32_t op_wait, op_wake, op_lock, op_gil, op_barrier;
 	uint64_t begin_ns, end_ns; /* that are being read ... */
 	bool is_behind;		   /* ... behind the window: wakes alone */
 	uint64_t reach_ns;	   /* how far the longest wait reaches */

@@ -14,56 +14,15 @@ stage=$(mktemp -d "${TMPDIR:-/tmp}/hpct-deb.XXXXXX")
 trap 'rm -rf "$stage"' EXIT
 umask 022
 
-recorders='record|doctor|link|names'
-# package_of FILE : who has it, and under which name below /usr
-package_of() {
-	case $1 in
-	bin/* | share/man/man1/* | share/bash-completion/completions/*)
-		if [[ $(basename "$1" .1) =~ ^hpct-($recorders)$ ]]; then package=hpct-agent; else package=hpct; fi
-		;;
-	lib/hpct/*.a | include/* | lib/pkgconfig/* | lib/cmake/*) package=hpct-dev ;;
-	lib/hpct/hpct-ranks-*) package=hpct ;;
-	lib/hpct/*) package=hpct-agent ;;
-	lib/libhpct_sql.so) package=hpct ;;
-	share/zsh/site-functions/*) package=hpct ;;
-	share/terminfo/*) package= ;; # Debian has these
-	share/doc/* | LICENSE | README.md | CHANGELOG.md) package=hpct-doc ;;
-	share/modulefiles/*) package= ;;
-	*) echo "deb.sh: $1 is in no package" >&2 && exit 1 ;;
-	esac
-	name=$1
-	case $1 in
-	share/zsh/site-functions/*) name=share/zsh/vendor-completions/${1##*/} ;;
-	LICENSE) package= ;; # Debian has it
-	README.md | CHANGELOG.md) name=share/doc/hpct/${1##*/} ;;
-	esac
-}
+. "$here/docs/packaging/packages.sh"
 
 describe() { # PACKAGE : the fields that differ
+	summary_of "$1"
 	case $1 in
-	hpct-agent)
-		depends='libc6 (>= 2.28)' suggests='hpct, hpct-dev, libdebuginfod1' line='record call-path traces of CPU threads and GPU streams'
-		text=' hpct-record records what every thread and every GPU queue of an unmodified
- program did, as a trace of call paths. hpct-doctor says what can be measured
- on a machine. This package is all that a compute node needs.'
-		;;
-	hpct)
-		depends="libc6 (>= 2.28), hpct-agent (= $version)" suggests='hpct-doc' line='read call-path traces: timeline, profiles, blame'
-		text=' hpct-view shows the timeline of a recorded run in the terminal; other programs
- profile any window of it, say which code idle GPUs and waiting threads waited
- for, compare runs, and answer SQL.'
-		;;
-	hpct-dev)
-		depends= suggests='hpct-agent, hpct-doc' line='mark phases of programs for hpct, and record static ones'
-		text=' hpct.h and a Fortran module name the parts of a program in its trace, and
- start and stop the recording. hpct-link puts the static agent into programs
- that are linked statically.'
-		;;
-	hpct-doc)
-		depends= suggests='hpct' line='documentation of hpct'
-		text=' A guide, recipes for clusters and containers, a glossary, the sources of all
- methods, and the description of the store, byte by byte.'
-		;;
+	hpct-agent) depends='libc6 (>= 2.28)' suggests='hpct, hpct-dev, libdebuginfod1' ;;
+	hpct) depends="libc6 (>= 2.28), hpct-agent (= $version)" suggests='hpct-doc' ;;
+	hpct-dev) depends= suggests='hpct-agent, hpct-doc' ;;
+	hpct-doc) depends= suggests='hpct' ;;
 	esac
 }
 
@@ -102,7 +61,7 @@ END
 }
 
 finish() { # PACKAGE
-	local root=$stage/$1 architectures=$architecture depends suggests line text size
+	local root=$stage/$1 architectures=$architecture depends suggests summary text size
 	[ -d "$root" ] || return 0
 	[ "$1" != hpct-doc ] || architectures=all
 	describe "$1"
@@ -123,7 +82,7 @@ finish() { # PACKAGE
 		[ -z "$depends" ] || printf 'Depends: %s\n' "$depends"
 		[ -z "$suggests" ] || printf 'Suggests: %s\n' "$suggests"
 		case $1 in hpct-doc) echo 'Section: doc' ;; *) echo 'Section: devel' ;; esac
-		printf 'Priority: optional\nDescription: %s\n%s\n' "$line" "$text"
+		printf 'Priority: optional\nDescription: %s\n%s\n' "$summary" "$(sed 's/^/ /' <<<"$text")"
 	} >"$root/DEBIAN/control"
 	(cd "$root" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum >DEBIAN/md5sums)
 	find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
@@ -132,14 +91,16 @@ finish() { # PACKAGE
 
 mkdir -p "$out"
 while read -r file; do
-	package_of "$file"
+	package_of "$file" || { echo "deb.sh: $file is in no package" >&2 && exit 1; }
+	case $file in
+	share/zsh/site-functions/*) name=share/zsh/vendor-completions/${file##*/} ;;
+	share/terminfo/* | LICENSE) continue ;; # Debian has them
+	esac
 	[ -n "$package" ] || continue
 	mkdir -p "$stage/$package/usr/$(dirname "$name")"
 	cp -dp "$tree/$file" "$stage/$package/usr/$name"
 done < <(cd "$tree" && find . ! -type d -printf '%P\n' | LC_ALL=C sort)
-mkdir -p "$stage/hpct-doc/usr/share/doc/hpct/recipes"
-cp "$here"/docs/*.md "$here/store/FORMAT.md" "$stage/hpct-doc/usr/share/doc/hpct/"
-cp "$here"/docs/recipes/*.md "$stage/hpct-doc/usr/share/doc/hpct/recipes/"
+pages_put "$here" "$stage/hpct-doc/usr/share/doc/hpct"
 for package in hpct hpct-agent hpct-dev hpct-doc; do
 	finish "$package"
 done

@@ -425,14 +425,15 @@ static void perfetto_fini(struct perfetto *file)
 	store_bytes_fini(&file->packed);
 }
 
-static int perfetto_put(struct run *run, const struct select *select, FILE *out, struct error *error)
+static int perfetto_put(
+	struct run *run, const struct select *select, struct format_output *output, struct error *error)
 {
 	static const struct trace_walk_ops ops = {.process = put_process,
 		.lane = put_lane,
 		.call = put_call,
 		.span = put_span,
 		.value = put_value};
-	struct perfetto file = {.run = run, .select = select, .out = out};
+	struct perfetto file = {.run = run, .select = select, .out = output->out};
 	int rc = coverage_require(run, select, error);
 
 	if (rc < 0)
@@ -445,7 +446,7 @@ static int perfetto_put(struct run *run, const struct select *select, FILE *out,
 	write_block(&file);
 	if (rc == 0 && file.failed)
 		rc = error_memory(error);
-	if (rc == 0 && ferror(out))
+	if (rc == 0 && ferror(output->out))
 		rc = error_unwritten(error);
 	perfetto_fini(&file);
 	return rc < 0 ? rc : !file.has_record;

@@ -136,7 +136,8 @@ word() { # BYTES before the word
 }
 for at in 200 $(((1 << 20) - 1)) $(((1 << 20) - 5)) $(((1 << 20) - 9)) $(((1 << 20) - 15)) $(((1 << 20) - 16)); do
 	word "$at" >w.json
-	code "words that stand for numbers, at $at" 0 hpct-import --from chrome --overwrite w.json -o w.hpct
+	rm -rf w.hpct
+	code "words that stand for numbers, at $at" 0 hpct-import --from chrome w.json -o w.hpct
 	same "words that stand for numbers, at $at" 'a [nan, "NaN"] b 0 2000 next 4000 5000 ' \
 		"$(hpct-slice w.hpct --format tsv | tsv '$c["path"] != "" { printf "%s %s %s ", $c["path"], $c["begin_ns"], $c["end_ns"] }')"
 done

@@ -44,10 +44,20 @@ same "nothing is said" "" "$(info all gpu_unsampled)"
 hpct-advise all.hpct >advice 2>&1 || fail "advise"
 check "code of another machine is not read" grep -q '100.0 % in code that the run does not keep' advice
 
+# The view's pane is the same text, of the kernel under the cursor, of the window.
+code "the pane Advice" 0 hpct-view all.hpct --print 160x60 --keys V
+check "the pane is offered, and opened" grep -qF '[V Advice]' out
+same "its text is hpct-advise's" "$(sed -n 's/^/ /; /samples: issued/p' advice | head -n 1)" "$(grep -m 1 '^   .* samples: issued' out | sed 's/[[:space:]]*$//')"
+code "without it open" 0 hpct-view all.hpct --print 160x60
+check "it is offered" grep -qF ' V Advice ' out
 pc default "" gpu=nvidia,pc
 same "the default period" "period 2^16" "$(grep period default.err)"
 pc none "" gpu=nvidia
 same "not asked for" "" "$(grep samples none.err)"
+code "a run without samples of instructions" 0 hpct-view none.hpct --print 160x60
+same "the pane is not offered" 0 "$(grep -c 'V Advice' out)"
+code "opened all the same" 0 hpct-view none.hpct --print 160x60 --keys V
+check "it says why it is empty" grep -q 'no samples' out
 
 pc dropped "pcdropped=7"
 check "dropped samples are counted" [ "$(info dropped gpu_samples_lost)" -ge 7 ]

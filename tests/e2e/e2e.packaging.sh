@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What packages are made of: Debian's four hold every file once and work together, and are the same bytes when made again;
+# What packages are made of: Debian's four, and RPM's, hold every file once and work together, and are the same bytes when
+# made again;
 # the module file leads to wherever the tree lies; the recipes for Spack and conda are well formed.
 . "$(dirname -- "$0")/expect.sh"
 DESTDIR=$work/stage cmake --install "$HPCT_BIN/.." --prefix /opt/hpct >log 2>&1 || fail "install: $(tail -n 3 log)"
 mv stage/opt/hpct tree
 find tree -name '*.so' -o -path 'tree/bin/*' -type f | xargs strip 2>/dev/null
-export SOURCE_DATE_EPOCH=1700000000 DEB_COMPRESSION=none
+export SOURCE_DATE_EPOCH=1700000000 DEB_COMPRESSION=none RPM_PAYLOAD=w0.ufdio
 
 if command -v dpkg-deb >/dev/null; then
 	for out in once again; do
@@ -40,6 +41,33 @@ if command -v dpkg-deb >/dev/null; then
 	PATH=$work/agent/usr/bin:/usr/bin:/bin code "hpct-agent alone records" 3 hpct-record -o alone.hpct -- "$samples/exits" return 3 0.1
 	PATH=$work/root/usr/bin:/usr/bin:/bin
 	same "all of them read it" 3 "$(info alone exit)"
+	PATH=$HPCT_BIN:/usr/bin:/bin
+fi
+
+if command -v rpmbuild >/dev/null && command -v rpm2archive >/dev/null; then
+	for out in once again; do
+		"$HPCT_SOURCE/docs/packaging/rpm.sh" tree 0.1.0-1 $out >log 2>&1 || fail "rpm.sh: $(tail -n 3 log)"
+		find tree -exec touch -h -d '2001-02-03 04:05' {} +
+	done
+	same "RPM's packages" "hpct hpct-agent hpct-dev hpct-doc" "$(rpm -qp --qf '%{NAME}\n' once/*.rpm 2>/dev/null | sort | xargs)"
+	mkdir rpms
+	for rpm in once/*.rpm; do
+		same_file "made again" "$rpm" "again/${rpm##*/}"
+		rpm2archive -n - <"$rpm" | tar -x -C rpms
+		rpm -qpl "$rpm" 2>/dev/null
+	done >rpm.files
+	same "no file is in two of RPM's" "" "$(sort rpm.files | uniq -d)"
+	(cd tree && find bin lib include ! -type d -printf '/usr/%p\n' | sed 's,lib/libhpct,lib64/libhpct,; s,lib/pkgconfig,share/pkgconfig,' | LC_ALL=C sort) >wanted
+	LC_ALL=C grep -E '^/usr/(bin|lib|lib64|include|share/pkgconfig)/.' rpm.files | grep -vx /usr/lib/hpct | LC_ALL=C sort >got
+	same_file "what is in RPM's" wanted got
+	for page in tree/share/man/man1/*.1; do
+		check "${page##*/} is in RPM's, packed" grep -qx "/usr/share/man/man1/${page##*/}.gz" rpm.files
+	done
+	same "what they need, beside RPM itself" "hpct-agent = 0.1.0-1|libc.so.6(GLIBC_2.28)(64bit)" \
+		"$(rpm -qpR once/*.rpm 2>/dev/null | grep -v '^rpmlib(' | sort -u | paste -sd '|')"
+	PATH=$work/rpms/usr/bin:/usr/bin:/bin
+	code "RPM's hpct-agent records" 3 hpct-record -o rpm.hpct -- "$samples/exits" return 3 0.1
+	same "RPM's hpct reads it" 3 "$(info rpm exit)"
 	PATH=$HPCT_BIN:/usr/bin:/bin
 fi
 

@@ -17,6 +17,7 @@
 #include "timeline/report/coverage.h"
 #include "timeline/report/program.h"
 #include "timeline/report/report_fit.h"
+#include "timeline/report/terminal.h"
 
 #define MERGE_RUNS 26 /* they are called by letters */
 
@@ -27,6 +28,7 @@ struct choice {
 	const char *svg;		/* where the flame graph goes as a picture; NULL: text */
 	const char *others[MERGE_RUNS]; /* runs merged with the first one */
 	size_t other_count;
+	bool is_union; /* their metrics as those of one run */
 	enum profile_over_key over;
 	const char *source; /* FILE[:LINE]; NULL: a view */
 	struct source_file file;
@@ -60,6 +62,12 @@ static int take_merge(void *own, const char *value, struct error *error)
 		return error_set(error, ERROR_USAGE, "--merge: at most %d runs in one tree", MERGE_RUNS);
 	choice->others[choice->other_count++] = value;
 	return 0;
+}
+
+static int take_union(void *own, const char *value, struct error *error)
+{
+	((struct choice *)own)->is_union = true;
+	return take_merge(own, value, error);
 }
 
 static int take_over(void *own, const char *value, struct error *error)
@@ -149,18 +157,26 @@ static int print_rows(struct program_call *call, const struct profile *profile,
 	struct formula_columns formulas;
 	struct profile_extras extras = {over, &formulas};
 	struct profile_printed printed = {0};
-	int rc = formula_columns_init(
-		&formulas, call->select, profile_extras_width(profile, over), &call->arena, error);
+	/* A tree from the root is short by what is small in it. */
+	uint64_t top = choice->view == PROFILE_TOP_DOWN || choice->all ? select_top(call->select)
+								       : program_top(call);
+	const char *const *names = profile_extras_names(profile, over, &call->arena);
+	int rc = names ? formula_columns_init(&formulas, call->select, names,
+				 profile_extras_width(profile, over), &call->arena, error)
+		       : error_memory(error);
 
+	if (!names)
+		return rc;
 	if (rc == 0 && over && call->format == REPORT_TABLE)
 		report_fit_say("min to cov: over %zu group%s, of inclusive values; absent ones count as 0",
 			over->groups, over->groups == 1 ? "" : "s");
 	if (rc == 0)
-		rc = profile_report(profile, &extras, call->format, select_top(call->select), choice->all,
-			&printed, error);
+		rc = profile_report(profile, &extras, call->format, top, choice->all, &printed, error);
 	formula_columns_fini(&formulas);
 	if (rc == 0 && call->format == REPORT_TABLE)
 		print_trust(profile, &printed);
+	if (rc == 0 && printed.beyond)
+		program_say_left_out(call, PROGRAM_TERMINAL_ROWS + printed.beyond);
 	if (rc == 0 && printed.left_out > 0)
 		printf("%zu row%s below %.1f %% %s left out; --all shows %s\n", printed.left_out,
 			printed.left_out == 1 ? "" : "s", PROFILE_LEAST_PERCENT,
@@ -222,7 +238,7 @@ static int flame_picture(
 static int print_flame(struct program_call *call, const struct profile *profile, struct error *error)
 {
 	const struct choice *choice = call->own;
-	size_t terminal = report_fit_terminal(stdout);
+	size_t terminal = terminal_columns(stdout);
 	uint32_t columns = terminal ? (uint32_t)terminal : FLAME_COLUMNS;
 	struct flame flame;
 	int rc = flame_lay(&flame, profile, choice->view == PROFILE_BOTTOM_UP, 0, &call->arena, error);
@@ -289,8 +305,8 @@ static int work_merge(struct program_call *call, const struct choice *choice, st
 			rc = take_part(call, runs[i], &profiles[i], &coverages[i], error);
 	}
 	if (rc == 0)
-		rc = profile_merge(&merged, profiles, names, count, choice->view == PROFILE_TOP_DOWN, false,
-			&call->arena, error);
+		rc = profile_merge(&merged, profiles, choice->is_union ? NULL : names, count,
+			choice->view == PROFILE_TOP_DOWN, false, &call->arena, error);
 	for (size_t i = 0; i < count && rc == 0 && call->format == REPORT_TABLE; i++)
 		print_coverage(&coverages[i], runs[i], names[i]);
 	if (rc == 0)
@@ -360,13 +376,16 @@ static const struct program_option options[] = {
 	{0, "view", "VIEW", "top-down (default), bottom-up or flat", take_view},
 	{'a', "all", NULL, "tables: also rows below 0.1 %; --source: all lines",
 		.to = offsetof(struct choice, all)},
-	{0, "over", "KEY", "how metrics are spread over: rank, thread, process, host or device", take_over},
+	{0, "over", "KEY", "how metrics are spread over: " PROFILE_OVER_NAMES, take_over},
 	{0, "flame", NULL, "a flame graph as text; --metric chooses what is wide",
 		.to = offsetof(struct choice, is_flame)},
 	{0, "flame-svg", "FILE", "the same as a picture that browsers open, searched and zoomed; - is stdout",
 		take_svg},
 	{0, "merge", "RUN", "one tree of both runs, or of more, the metrics of each beside the others'",
 		take_merge},
+	{0, "union", "RUN",
+		"the same of runs of one program with different events: their metrics as one run's",
+		take_union},
 	{0, "source", "FILE[:LINE]", "the lines of a source file, or around one, with their text",
 		take_source},
 	{'R', "replace-path", "OLD=NEW", "sources whose path begins with OLD are below NEW", take_map},

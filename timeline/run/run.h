@@ -86,6 +86,7 @@ struct run_stream {
 	/* Of the time source, valid only from run_stream_read(): */
 	uint64_t period_ns; /* from `monitored`; 0: extents are not limited */
 	const char *metric; /* "" if none */
+	const char *uuid;   /* of a GPU queue's device, "" if unknown; valid only from run_stream_read() */
 };
 uint32_t run_stream_count(const struct run *run);
 /* The streams without those of gauges, which have no time: what select_streams() gives of a whole run. */

@@ -72,6 +72,24 @@ static struct run_function function_at(struct run *run, const struct run_module 
 	return function;
 }
 
+/* Code that was made at run time and has no name: all of a process is one function, since nothing tells where
+ * one begins. The recorder's "[anonymous code of java, process 4711]" is "[anonymous code of java]". */
+static struct run_function function_anonymous(struct run *run, const struct run_module *module)
+{
+	static const char prefix[] = "[anonymous code of ", unknown[] = "[anonymous code]";
+	const char *path = module->path, *comma = strrchr(path, ',');
+	struct run_function function = function_named(run, unknown, sizeof(unknown) - 1, path);
+	char name[512];
+	int size;
+
+	if (comma && !strncmp(path, prefix, sizeof(prefix) - 1)) {
+		size = snprintf(name, sizeof(name), "%.*s]", (int)(comma - path), path);
+		if (size > 0 && (size_t)size < sizeof(name))
+			function = function_named(run, name, (size_t)size, path);
+	}
+	return function;
+}
+
 /* ---- frames ---- */
 
 static bool frame_equal(const void *element, const void *key)
@@ -369,7 +387,8 @@ static bool resolve_native(struct run *run, struct run_frame *frame, unsigned pa
 			count > STORE_SCOPE_MAX ? STORE_SCOPE_MAX : count);
 	}
 	frame->is_resolved = false;
-	function = function_at(run, module, frame->offset);
+	function = module->m.kind == STORE_MODULE_JIT ? function_anonymous(run, module)
+						      : function_at(run, module, frame->offset);
 	return add_plain(run, frame, &function);
 }
 

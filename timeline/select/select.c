@@ -67,7 +67,7 @@ static void list_add(char list[LIST_MAX], const char *name)
 }
 
 /* Operations of a recording beside the store's own: a run without any has none, and may be asked for them. */
-static const char *const recorded_ops[] = {"lock", "barrier", "mpi-summed"};
+static const char *const recorded_ops[] = {"lock", "gil", "barrier", "mpi-summed"};
 
 static bool is_recorded_op(const char *pattern)
 {
@@ -145,16 +145,31 @@ void select_bind_time_later(struct select *select)
 	select->binds_time_later = true;
 }
 
+int select_bind_cost(struct select *select, struct error *error)
+{
+	int code;
+
+	if (!select->context || !select_context_needs_cost(select->context))
+		return 0;
+	select_cost_free(select->cost);
+	select->cost = NULL;
+	code = select_cost_new(&select->cost, select->run, select->streams, select->stream_count,
+		select->begin_ns, select->end_ns, error);
+	select_context_set_cost(select->context, select->cost);
+	return code;
+}
+
 int select_bind_time(struct select *select, uint64_t begin_ns, uint64_t end_ns, struct error *error)
 {
 	const struct select_limits limits = {begin_ns, end_ns};
+	int code = 0;
 
 	select->begin_ns = begin_ns;
 	select->end_ns = end_ns;
-	if (!select->values[SELECT_OPTION_TIME])
-		return 0;
-	return select_window_resolve(
-		&select->window, select->run, &limits, &select->begin_ns, &select->end_ns, error);
+	if (select->values[SELECT_OPTION_TIME])
+		code = select_window_resolve(
+			&select->window, select->run, &limits, &select->begin_ns, &select->end_ns, error);
+	return code || !select->binds_time_later ? code : select_bind_cost(select, error);
 }
 
 /* A depth that depends on the path needs to know which frames divide the window's time. */
@@ -188,7 +203,9 @@ int select_bind(struct select *select, struct run *run, struct error *error)
 		code = bind_metrics(select, error);
 	if (!code)
 		code = bind_streams(select, error);
-	return code ? code : bind_depth(select, error);
+	if (!code)
+		code = bind_depth(select, error);
+	return code || select->binds_time_later ? code : select_bind_cost(select, error);
 }
 
 /* ---- what it says ---- */

@@ -87,9 +87,10 @@ static int take_context(struct select *select, const char *value, struct error *
 		return code;
 	select_context_free(select->context);
 	select->context = context;
-	if (select->run)
-		select_context_bind(context, select->run);
-	return 0;
+	if (!select->run)
+		return 0;
+	select_context_bind(context, select->run);
+	return select_bind_cost(select, error);
 }
 
 static int take_op(struct select *select, const char *value, struct error *error)
@@ -273,7 +274,8 @@ const char *select_help(void)
 	       "names\n"
 	       "                    fields: kind host rank pid generation thread tid device context queue "
 	       "name stream\n"
-	       "  --context GLOB    call paths: main;*;solve* (* spans frames)\n"
+	       "  --context GLOB    call paths: main;*;solve* (* spans frames), main;*;@loop;*@cost>1% "
+	       "(hpct(1))\n"
 	       "  --op NAMES        kernel,copy,set,sync,blocked,...\n"
 	       "  --metric NAME     records of this metric\n"
 	       "  --min DURATION    leave out shorter records\n"
@@ -301,6 +303,7 @@ void select_free(struct select *select)
 	select_window_fini(&select->window);
 	select_streams_free(select->expression);
 	select_context_free(select->context);
+	select_cost_free(select->cost);
 	list_free(select->ops);
 	list_free(select->metrics);
 	for (size_t i = 0; i < select->formula_count; i++)

@@ -196,6 +196,9 @@ static bool act_view(struct session *session, enum keys_action action)
 		session_open_pane(session, &view_jumps);
 		session->focus = &view_jumps;
 		return true;
+	case KEYS_DO_ADVICE:
+		session_open_pane(session, &view_advice);
+		return true;
 	case KEYS_DO_GROUP_BY:
 		group_by(session);
 		return true;

@@ -14,6 +14,7 @@
 #include "tui/app/actions.h"
 #include "tui/app/app.h"
 #include "tui/app/commands.h"
+#include "tui/models/advice_page.h"
 #include "tui/models/blame_page.h"
 #include "tui/models/compare.h"
 #include "tui/models/flame_page.h"
@@ -181,6 +182,7 @@ void session_close(struct session *session)
 	colours_fini(&session->colours);
 	free(session->info);
 	blame_page_free(session->blame);
+	advice_page_free(session->advice);
 	runs_page_free(session->runs);
 	compare_close(session->compare);
 	if (session->source)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "timeline/stats/stats.h"
+#include "tui/models/advice_page.h"
 #include "tui/models/blame_page.h"
 #include "tui/models/compare.h"
 #include "tui/models/flame_page.h"
@@ -106,6 +107,17 @@ static void show_flame(struct session *session)
 		session->filter[0] ? "'" : "");
 }
 
+static void show_advice(struct session *session)
+{
+	const struct advice_page *page = advice_page_of(session);
+	char window[96];
+
+	session_put_window(window, sizeof(window), session);
+	session_say(session, "hpct advise %s --time %s%s%s%s", run_path(session->run), window,
+		page && page->kernel[0] ? " --kernel '" : "", page ? page->kernel : "",
+		page && page->kernel[0] ? "'" : "");
+}
+
 /* The stretches themselves: the list is of columns. */
 static void show_waits(struct session *session)
 {
@@ -127,6 +139,8 @@ void shell_command_show(struct session *session)
 		show_blame(session, view == &view_gaps);
 	else if (view == &view_flame)
 		show_flame(session);
+	else if (view == &view_advice)
+		show_advice(session);
 	else if (view == &view_jumps)
 		show_waits(session);
 	else if (session->full == &view_info)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "timeline/base/path.h"
+#include "tui/models/advice_page.h"
 #include "tui/models/profile_page.h"
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
@@ -168,7 +169,7 @@ void status_bars_draw_title(struct session *session, struct grid *grid)
 /* ---- pane title ---- */
 
 static const struct view *const panes[] = {&view_stats, &view_blame, &view_summary, &view_depth, &view_gaps,
-	&view_source, &view_info, &view_stack, &view_jumps, NULL};
+	&view_source, &view_info, &view_stack, &view_jumps, &view_advice, NULL};
 
 const struct view *const *status_bars_panes(void)
 {
@@ -191,6 +192,8 @@ void status_bars_draw_pane_title(const struct session *session, struct grid *gri
 			continue;
 		if (panes[i] == &view_gaps && !session->rows.device_count && !is_open)
 			continue; /* of GPUs; without one Blame tells what threads wait in */
+		if (panes[i] == &view_advice && !is_open && !advice_page_is_offered(session))
+			continue;
 		snprintf(text, sizeof(text), is_open ? "[%c %s]" : " %c %s ", panes[i]->key, panes[i]->name);
 		if (at + (int)strlen(text) > grid->columns)
 			break;

@@ -49,25 +49,63 @@ static struct lanes_lane *lane_named(struct lanes *lanes, const char *name)
 	return NULL;
 }
 
-/* Figures of the run, read again when it has grown. */
-static int figures_renew(struct session *session, struct lanes *lanes, struct error *error)
-{
-	if (lanes->figures && lanes->until_ns == run_end_ns(session->run))
-		return 0;
-	arena_fini(&lanes->arena);
-	lanes->arena = (struct arena){0};
-	lanes->figures = NULL;
-	lanes->until_ns = run_end_ns(session->run);
-	return figures_list(
-		&lanes->figures, &lanes->figure_count, session->run, NULL, 0, &lanes->arena, error);
-}
-
 static bool is_figure(const struct lanes *lanes, const char *name)
 {
 	for (uint32_t i = 0; i < lanes->figure_count; i++)
 		if (!strcmp(lanes->figures[i].name, name))
 			return true;
 	return false;
+}
+
+/* Amounts of threads, such as counters that are read, are listed by name alone: there may be very many. */
+static int figures_add(struct session *session, struct lanes *lanes, const char *const *names, size_t count,
+	struct error *error)
+{
+	struct figure *more, *all;
+	uint32_t more_count;
+	int rc = count ? figures_list(&more, &more_count, session->run, names, count, &lanes->arena, error)
+		       : 0;
+
+	if (rc || !count || !more_count)
+		return rc;
+	all = arena_calloc(&lanes->arena, (size_t)lanes->figure_count + more_count, sizeof *all);
+	if (!all)
+		return error_memory(error);
+	if (lanes->figure_count)
+		memcpy(all, lanes->figures, lanes->figure_count * sizeof *all);
+	memcpy(all + lanes->figure_count, more, more_count * sizeof *all);
+	lanes->figures = all;
+	lanes->figure_count += more_count;
+	return 0;
+}
+
+/* Figures of the run, read again when it has grown; `also` (NULL: none) if it is a name that has not been
+ * listed. */
+static int figures_renew(struct session *session, struct lanes *lanes, const char *also, struct error *error)
+{
+	const char *names[LANES_MOST + 1];
+	size_t count = 0;
+	int rc;
+
+	if (lanes->figures && lanes->until_ns == run_end_ns(session->run)) {
+		if (also && !is_figure(lanes, also))
+			return figures_add(session, lanes, &also, 1, error);
+		return 0;
+	}
+	arena_fini(&lanes->arena);
+	lanes->arena = (struct arena){0};
+	lanes->figures = NULL;
+	lanes->until_ns = run_end_ns(session->run);
+	rc = figures_list(&lanes->figures, &lanes->figure_count, session->run, NULL, 0, &lanes->arena, error);
+	if (rc)
+		return rc;
+	if (also && !is_figure(lanes, also))
+		names[count++] = also;
+	for (uint32_t i = 0; i < lanes->count; i++)
+		if (!is_figure(lanes, lanes->lane[i].name))
+			names[count++] = lanes->lane[i].name;
+	rc = figures_add(session, lanes, names, count, error);
+	return rc ? rc : figure_users_find(&lanes->users, session->run, &lanes->arena, error);
 }
 
 static void lane_add(struct session *session, struct lanes *lanes, const char *name, uint32_t lines,
@@ -137,6 +175,10 @@ static void take_one(struct session *session, struct lanes *lanes, const char *v
 		session_say(session, ":lane NAME 1..%u: so many lines, or off", LANES_LINES);
 		return;
 	}
+	if (figures_renew(session, lanes, word, &error)) {
+		session_say(session, "%s", error.text);
+		return;
+	}
 	if (!is_figure(lanes, word)) {
 		session_say(session,
 			"there is no figure '%.60s' over time here; hpct-info --metrics lists them", word);
@@ -152,13 +194,13 @@ void lanes_set(struct session *session, const char *value)
 
 	if (!lanes)
 		return;
-	if (figures_renew(session, lanes, &error)) {
+	if (figures_renew(session, lanes, NULL, &error)) {
 		session_say(session, "%s", error.text);
 		return;
 	}
 	if (!strcmp(value, "off"))
 		lanes_clear(lanes);
-	else if (!lanes->figure_count)
+	else if (!lanes->figure_count && !*value)
 		session_say(session, "this run has no figures over time (hpct-record --gauges)");
 	else if (!*value)
 		usual_toggle(session, lanes);
@@ -195,40 +237,20 @@ static uint32_t stream_at(const struct session *session)
 	return row == UINT32_MAX ? UINT32_MAX : session->rows.nodes[session->rows.shown[row]].stream;
 }
 
-/* How well a figure tells of a stream: 0 not at all, of its host, its device, its process, itself. */
-static int nearness(const struct run *run, uint32_t stream, const struct figure *figure)
-{
-	const struct run_stream *of = run_stream(run, figure->stream), *r;
-
-	if (stream == UINT32_MAX)
-		return 1;
-	r = run_stream(run, stream);
-	if (of->store != r->store)
-		return 0;
-	if (figure->stream == stream)
-		return 4;
-	if (of->s.kind != STORE_STREAM_GAUGES)
-		return 0;
-	if (of->s.device != UINT32_MAX)
-		return r->s.kind == STORE_STREAM_GPU && r->s.device == of->s.device ? 2 : 1;
-	if (of->s.pid == UINT32_MAX)
-		return 1;
-	return of->s.pid == r->s.pid && of->s.generation == r->s.generation && of->s.rank == r->s.rank ? 3
-												       : 0;
-}
-
 static const struct figure *figure_for(
 	const struct session *session, const struct lanes *lanes, const struct lanes_lane *lane)
 {
 	const struct figure *best = NULL;
 	uint32_t stream = stream_at(session);
-	int most = 0;
+	enum figure_nearness most = FIGURE_OF_OTHERS;
 
 	for (uint32_t i = 0; i < lanes->figure_count; i++) {
-		int near = strcmp(lanes->figures[i].name, lane->name)
-				   ? 0
-				   : nearness(session->run, stream, &lanes->figures[i]);
+		enum figure_nearness near = FIGURE_OF_OTHERS;
 
+		if (!strcmp(lanes->figures[i].name, lane->name))
+			near = stream == UINT32_MAX
+				       ? FIGURE_OF_HOST
+				       : figure_nearness(&lanes->users, stream, &lanes->figures[i]);
 		if (near > most) {
 			most = near;
 			best = &lanes->figures[i];
@@ -298,7 +320,7 @@ int lanes_read(struct session *session, struct error *error)
 
 	if (!lanes || !lanes->count || !count)
 		return 0;
-	rc = figures_renew(session, lanes, error);
+	rc = figures_renew(session, lanes, NULL, error);
 	edges = rc ? NULL : malloc(((size_t)count + 1) * sizeof *edges);
 	if (!rc && !edges)
 		return error_memory(error);

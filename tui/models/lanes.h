@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lanes.h - figures over time below the rows: which the user chose, and their columns for the window on the
- * screen. A figure of processes is that of the cursor's row, one of the host or of a device that of its host.
+ * screen. A figure of processes or devices is that of the cursor's row, one of the host that of its host.
  */
 #ifndef TUI_LANES_H
 #define TUI_LANES_H
 
-#include "timeline/sum/figure.h"
+#include "timeline/sum/figure_users.h"
 #include "tui/screen/lane.h"
 #include "tui/session/session.h"
 
@@ -35,6 +35,7 @@ struct lanes {
 	struct figure *figures; /* of the run, as of `until_ns` */
 	uint32_t figure_count;
 	uint64_t until_ns;
+	struct figure_users users;
 	struct arena arena;
 };
 

@@ -71,6 +71,7 @@ struct session_heights {
 	int room;
 };
 
+struct advice_page;
 struct blame_page;
 struct flame_page;
 struct lanes;
@@ -88,6 +89,7 @@ struct session {
 	struct minimap minimap;
 	struct profile_page *profile; /* NULL: not asked for yet */
 	struct blame_page *blame;
+	struct advice_page *advice;
 	struct lanes *lanes;	  /* figures over time below the rows; NULL: none */
 	struct flame_page *flame; /* NULL: not computed yet */
 	struct compare *compare;  /* a second run; NULL: none */

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "record/agent/base/real.h"
 #include "record/agent/base/wrap.h"
 #include "record/agent/process/environment.h"
 #include "record/agent/sample/start_stop.h"
@@ -348,4 +349,13 @@ OWN void cause_wake(
 	strcat(text, ",wakes=");
 	environment_hexadecimal(text + strlen(text), (uintptr_t)object);
 	publish_wake(&wait, function, text);
+}
+
+unsigned long cause_thread_number(pthread_t thread)
+{
+	clockid_t clock;
+
+	if (!REAL(pthread_getcpuclockid) || real.pthread_getcpuclockid(thread, &clock) || clock >= 0)
+		return 0;
+	return (unsigned long)~(clock >> 3);
 }

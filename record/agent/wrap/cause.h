@@ -48,6 +48,8 @@ void cause_wake(
 
 /* The calling thread has sent another process a signal. Keeps errno. */
 void cause_signal(uint64_t begin_ns, const void *function, const char *name, int pid);
+/* Linux has the thread's number in the number of its clock. 0: it is over, or not known. */
+unsigned long cause_thread_number(pthread_t thread);
 
 /* The program made these descriptors. */
 void cause_socketpair(const int ends[2]);

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* advise_text.c - see advise_text.h. */
+#include "blame/advise/advise_text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "blame/advise/advice.h"
+#include "blame/advise/advise_place.h"
+#include "blame/advise/cause_chain.h"
+#include "store/base/arena.h"
+#include "timeline/report/report.h"
+
+static void text_place(FILE *out, const char *word, const struct kernel_function *function, uint32_t at)
+{
+	struct advise_place place;
+
+	advise_place_find(&place, function, at);
+	fprintf(out, "        %s %s", word, place.function);
+	if (*place.file)
+		fprintf(out, " at %s:%u", place.file, place.line);
+	fprintf(out, " 0x%" PRIx64 " %s", place.address, place.instruction);
+	if (function->code.loop_of[at] == LOOP_NONE)
+		fprintf(out, "\n");
+	else if (place.loop_line)
+		fprintf(out, " in Loop at Line %u\n", place.loop_line);
+	else
+		fprintf(out, " in a Loop\n");
+}
+
+/* What the instruction that is waited for waited for itself, back to the root. */
+static void text_chain(FILE *out, const struct kernel_function *function, uint32_t from)
+{
+	struct cause_step steps[CAUSE_CHAIN_MAX];
+	unsigned count = cause_chain_find(function, from, steps);
+
+	for (unsigned i = 0; i < count; i++) {
+		struct advise_place place;
+
+		advise_place_find(&place, function, steps[i].cause->define);
+		fprintf(out, "        which waits for 0x%" PRIx64 " %s", place.address, place.instruction);
+		if (*place.file)
+			fprintf(out, " at %s:%u", place.file, place.line);
+		fprintf(out, " (%s, %.1f %% of its stalls)%s\n",
+			stall_name((enum stall)steps[i].cause->stall), 100 * steps[i].share,
+			i + 1 == count ? ": the root" : "");
+	}
+}
+
+static void text_hotspot(
+	FILE *out, const struct kernel *kernel, const struct advice_hotspot *hotspot, unsigned number)
+{
+	const struct cause *cause = &hotspot->cause;
+
+	fprintf(out, "     %u. %s (%s), importance %.3f %%, speedup %.3fx", number,
+		cause->class == CAUSE_SELF ? stall_about((enum stall)cause->stall)
+					   : cause_class_name((enum cause_class)cause->class),
+		stall_name((enum stall)cause->stall), advise_percent(cause->samples, kernel->total),
+		hotspot->speedup);
+	if (cause->distance)
+		fprintf(out, ", distance %u", cause->distance);
+	fprintf(out, "\n");
+	if (cause->class == CAUSE_SELF) {
+		text_place(out, "At  ", hotspot->function, cause->use);
+		return;
+	}
+	text_place(out, "From", hotspot->function, cause->define);
+	text_place(out, "To  ", hotspot->function, cause->use);
+	text_chain(out, hotspot->function, cause->define);
+}
+
+static void text_hints(FILE *out, const char *hints)
+{
+	while (*hints) {
+		size_t size = strcspn(hints, "\n");
+
+		fprintf(out, "      %.*s\n", (int)size, hints);
+		hints += size + (hints[size] == '\n');
+	}
+}
+
+static void text_advice(FILE *out, const struct kernel *kernel, const struct advice *advice, unsigned number)
+{
+	fprintf(out, "   %u. %s: importance %.3f %%, estimated speedup %.3fx (%.2f to %.2f)\n", number,
+		advice->optimizer->title, advise_percent(advice->matched, kernel->total), advice->speedup,
+		advice->low, advice->high);
+	if (*advice->say)
+		fprintf(out, "      %s.\n", advice->say);
+	text_hints(out, advice->optimizer->hints);
+	for (unsigned i = 0; i < advice->hotspot_count; i++)
+		text_hotspot(out, kernel, &advice->hotspots[i], i + 1);
+}
+
+static void text_section(
+	FILE *out, const struct kernel *kernel, const struct advice *advice, unsigned count, bool is_parallel)
+{
+	unsigned number = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		if ((advice[i].optimizer->category == OPTIMIZER_PARALLEL) != is_parallel)
+			continue;
+		if (!number++)
+			fprintf(out, "  %s optimizers\n", is_parallel ? "Parallel" : "Code");
+		text_advice(out, kernel, &advice[i], number);
+	}
+}
+
+static void text_launch(FILE *out, struct run *run, const struct kernel *kernel, struct arena *arena)
+{
+	const struct kernel_shape *shape = &kernel->shape;
+	char *path = kernel->context ? run_context_path(run, kernel->context, UINT32_MAX, arena) : NULL;
+
+	if (!kernel->launches) {
+		fprintf(out, "  no launch of it is known in this window\n");
+		return;
+	}
+	fprintf(out, "  %" PRIu64 " launch%s from %" PRIu64 " call path%s", kernel->launches,
+		kernel->launches == 1 ? "" : "es", kernel->paths, kernel->paths == 1 ? "" : "s");
+	if (shape->grid)
+		fprintf(out, ", grid %ux%ux%u, block %ux%ux%u, %u registers", shape->extent[0],
+			shape->extent[1], shape->extent[2], shape->extent[3], shape->extent[4],
+			shape->extent[5], shape->registers);
+	fprintf(out, "\n");
+	if (path)
+		fprintf(out, "  %.1f %% of its time by %s\n",
+			advise_percent((double)kernel->context_ns, (double)kernel->time_ns), path);
+}
+
+/* found: pieces of advice there are, of which `count` are asked for. */
+static void text_kernel(FILE *out, struct run *run, const struct kernels *kernels,
+	const struct kernel *kernel, const struct advice *advice, unsigned count, unsigned found,
+	struct arena *arena)
+{
+	char duration[REPORT_HUMAN_MAX];
+	double single, explained = advise_explained(kernel, &single);
+
+	report_human_duration(duration, kernel->time_ns);
+	fprintf(out, "%s  %s, %.1f %% of kernel time\n", kernel->name, duration,
+		advise_percent((double)kernel->time_ns, (double)kernels_summary(kernels)->kernel_ns));
+	text_launch(out, run, kernel, arena);
+	fprintf(out, "  %.0f samples: issued %.1f %%, active %.1f %%, latency %.1f %%",
+		kernel->period ? kernel->total / (double)kernel->period : kernel->total,
+		advise_percent(kernel->issued, kernel->total), advise_percent(kernel->active, kernel->total),
+		advise_percent(kernel->latency, kernel->total));
+	if (kernel->unread > 0)
+		fprintf(out, ", %.1f %% in code that the run does not keep",
+			advise_percent(kernel->unread, kernel->total));
+	fprintf(out, "\n  causes found for %.1f %% of dependency stalls, single dependency coverage %.2f\n",
+		explained, single);
+	text_section(out, kernel, advice, count, false);
+	text_section(out, kernel, advice, count, true);
+	if (!found)
+		fprintf(out, "  no gain expected from any change that is known here\n");
+	fprintf(out, "\n");
+}
+
+static void text_end(FILE *out, const struct kernels *kernels)
+{
+	const struct kernels_summary *summary = kernels_summary(kernels);
+
+	fprintf(out, "%" PRIu64 " instructions decoded, %.2f %% of them unknown; %" PRIu64 " samples lost\n",
+		summary->instructions, advise_percent((double)summary->opaque, (double)summary->instructions),
+		summary->lost);
+}
+
+int advise_text(FILE *out, struct run *run, const struct kernels *kernels, uint64_t top, struct error *error)
+{
+	struct advice *advice = calloc(optimizer_count + 1, sizeof *advice);
+	struct arena arena = {0};
+	size_t count;
+	const struct kernel *list = kernels_list(kernels, &count);
+	int found = advice ? 0 : error_memory(error);
+
+	for (size_t i = 0; i < count && found >= 0; i++) {
+		found = advice_find(&list[i], advice, error);
+		if (found >= 0)
+			text_kernel(out, run, kernels, &list[i], advice,
+				(uint64_t)found > top ? (unsigned)top : (unsigned)found, (unsigned)found,
+				&arena);
+	}
+	if (found >= 0)
+		text_end(out, kernels);
+	arena_fini(&arena);
+	free(advice);
+	return found < 0 ? found : 0;
+}
