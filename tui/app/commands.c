@@ -18,6 +18,7 @@
 #include "tui/models/blame_page.h"
 #include "tui/models/compare.h"
 #include "tui/models/config.h"
+#include "tui/models/flame_page.h"
 #include "tui/models/lanes.h"
 #include "tui/models/profile_page.h"
 #include "tui/models/runs_page.h"
@@ -295,6 +296,8 @@ static const struct command {
 	{"by", set_by, NULL, "KEY", "statistics by function path module line stream op ..."},
 	{"lane", lanes_set, NULL, "NAME[<30] [N|off]", "figures over time below the rows: CPU, memory ..."},
 	{"scale", lanes_set_scale, NULL, "own|shared", "lanes of one unit: each its own scale, or one"},
+	{"against", flame_page_against, NULL, "A..B|off",
+		"flame graph: of the window, held against that one"},
 	{"min", blame_page_set_min, NULL, "DURATION", "gaps shorter than that are counted, not listed"},
 	{"name", NULL, say_name, "", "the whole name of what is under the cursor"},
 	{"find", find, NULL, "NAME", "as /, then n N; ~ before it: a regular expression"},
