@@ -41,6 +41,9 @@ struct python_layout {
 	/* the GIL: in the runtime, or 0 and a pointer in the interpreter's state */
 	uint16_t runtime_gil, interpreter_gil;
 	uint16_t state_interpreter, state_thread; /* in a thread state: that pointer, and pthread_self() */
+	/* the list of all thread states, for who reads from outside (record/process/remote_python.h): the
+	 * first interpreter in the runtime, its first state, the next state. 0: not known */
+	uint16_t runtime_interpreters, interpreter_threads, state_next;
 	/* strings: bytes of the header before ASCII, and before other characters */
 	uint16_t ascii_bytes, compact_bytes;
 };
