@@ -13,6 +13,7 @@
 #include "tui/app/actions.h"
 #include "tui/app/app.h"
 #include "tui/app/export.h"
+#include "tui/app/kept_run.h"
 #include "tui/app/saved_views.h"
 #include "tui/app/screenshot.h"
 #include "tui/models/blame_page.h"
@@ -301,6 +302,7 @@ static const struct command {
 	{"min", blame_page_set_min, NULL, "DURATION", "gaps shorter than that are counted, not listed"},
 	{"name", NULL, say_name, "", "the whole name of what is under the cursor"},
 	{"find", find, NULL, "NAME", "as /, then n N; ~ before it: a regular expression"},
+	{"write", kept_run_write, NULL, "RUN", "keeps what hpct-view -p records; else it is dropped"},
 	{"save", saved_views_write, NULL, "NAME", "keeps the view: window, cursor, depth, streams, pane"},
 	{"load", saved_views_load, NULL, "NAME", "comes back to it"},
 	{"runs", NULL, view_runs_open, "", "the runs beside this one, as R"},
