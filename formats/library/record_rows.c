@@ -84,7 +84,8 @@ struct record_rows {
 	const bool *wanted;
 	uint64_t origin_ns;
 	struct choices streams, paths, whats;
-	struct batch kept;	 /* the selected rows of a batch */
+	struct batch kept; /* the selected rows of a batch */
+	bool has_given;
 	struct store_bytes text; /* scratch */
 };
 
@@ -488,10 +489,11 @@ int record_rows_next(struct record_rows *rows, size_t most, struct hpct_batch **
 			(takes_all ? put_batch : put_selected)(batch->columns, rows, from);
 	}
 	rc = count < 0 ? (int)count : columns_end(batch, error);
-	if (rc < 0 || batch->row_count == 0) {
+	if (rc < 0 || (batch->row_count == 0 && rows->has_given)) {
 		columns_drop(batch);
 		return rc;
 	}
+	rows->has_given = true;
 	*given = batch;
 	return 1;
 }
