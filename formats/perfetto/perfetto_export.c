@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perfetto.c - exports a run as Perfetto's protobuf: lanes of trace_walk.h are tracks, launches flows to
- * their operations. Names are interned by one sequence of packets; packets are deflated in blocks.
+ * perfetto_export.c - exports a run as Perfetto's protobuf: lanes of trace_walk.h are tracks, launches flows
+ * to their operations. Names are interned by one sequence of packets; packets are deflated in blocks.
  */
 #include <stdlib.h>
 #include <zlib.h>
 
 #include "formats/base/format.h"
 #include "formats/base/trace_walk.h"
-#include "formats/perfetto/perfetto.pb-c.h"
+#include "formats/perfetto/perfetto_import.h"
+#include "formats/perfetto/perfetto_packets.h"
 #include "store/base/arena.h"
 #include "store/base/hash.h"
 #include "timeline/base/key_ids.h"
@@ -198,8 +199,9 @@ static bool put_lane(void *own, const struct trace_place *place, const char *nam
 	Hpct__Perfetto__ThreadDescriptor thread = HPCT__PERFETTO__THREAD_DESCRIPTOR__INIT;
 	struct perfetto *file = own;
 
-	track.has_parent_uuid = true;
+	track.has_parent_uuid = track.has_description = true;
 	track.parent_uuid = UUID_PROCESS + place->process;
+	track.description = text_of(place->stream->text); /* its import knows it */
 	if (place->is_line) {
 		thread.has_pid = thread.has_tid = thread.has_thread_name = true;
 		thread.pid = (int32_t)place->process;
@@ -249,7 +251,8 @@ static bool put_call(
 	return !file->failed;
 }
 
-#define ANNOTATIONS_MAX 3
+#define FLOW_LINK_BITS 40
+#define ANNOTATIONS_MAX 4
 
 struct annotations {
 	Hpct__Perfetto__DebugAnnotation items[ANNOTATIONS_MAX], *list[ANNOTATIONS_MAX];
@@ -304,9 +307,17 @@ static void put_span_begin(
 	event->n_debug_annotations = annotations.count;
 	event->debug_annotations = annotations.list;
 	if (link) {
-		const uint64_t key[2] = {span->place->process, link};
+		/* A number that its import takes the link from; where it is too large none. */
+		flow = (uint64_t)span->place->process << FLOW_LINK_BITS | link;
+		if (link >> FLOW_LINK_BITS || span->place->process >> (63 - FLOW_LINK_BITS)) {
+			const uint64_t key[2] = {span->place->process, link};
+			Hpct__Perfetto__DebugAnnotation *item = annotate(file, &annotations, "link");
 
-		flow = store_hash64(key, sizeof key, 0);
+			item->has_uint_value = true;
+			item->uint_value = link;
+			event->n_debug_annotations = annotations.count;
+			flow = store_hash64(key, sizeof key, 0);
+		}
 		event->n_flow_ids = 1;
 		event->flow_ids = &flow;
 	}
@@ -350,14 +361,20 @@ static uint64_t find_counter(
 		.metric = value->metric};
 	bool is_new;
 	uint32_t number = key_ids_put(&file->counters, &key, &is_new);
-	char *name;
+	const char *metric = run_metric_name(file->run, value->metric);
+	char *name, *description;
 
 	file->failed |= number == KEY_IDS_NONE;
 	if (!is_new)
 		return UUID_COUNTER + number;
-	if (asprintf(&name, *value->of ? "%s %s" : "%s", run_metric_name(file->run, value->metric),
-		    value->of) < 0) {
+	if (asprintf(&name, *value->of ? "%s %s" : "%s", metric, value->of) < 0)
+		name = NULL;
+	if (asprintf(&description, "%s\n%s", place->stream->text, metric) < 0)
+		description = NULL;
+	if (!name || !description) {
 		file->failed = true;
+		free(name);
+		free(description);
 		return 0;
 	}
 	counter.has_unit_name = true;
@@ -365,9 +382,12 @@ static uint64_t find_counter(
 	track.counter = &counter;
 	track.has_name = track.has_parent_uuid = true;
 	track.name = text_of(name);
+	track.has_description = true;
+	track.description = text_of(description);
 	track.parent_uuid = UUID_PROCESS + place->process;
 	put_track(file, &track, UUID_COUNTER + number);
 	free(name);
+	free(description);
 	return UUID_COUNTER + number;
 }
 
@@ -455,5 +475,7 @@ static int perfetto_put(
 const struct format format_perfetto = {.name = "perfetto",
 	.about = "Perfetto's protobuf",
 	.put = perfetto_put,
+	.take = perfetto_import,
+	.is = perfetto_is,
 	.lacks = FORMAT_LACKS_PC,
 	.is_binary = true};
