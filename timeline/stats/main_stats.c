@@ -41,6 +41,7 @@ static void print_coverage(const struct program_call *call, const struct stats *
 
 /* The numbers of a row, for formulas. */
 #define NUMBERS 3
+static const char *const number_names[NUMBERS] = {"time_ns", "percent", "records"};
 
 static double percent_of(const struct stats *stats, uint64_t time_ns)
 {
@@ -425,7 +426,8 @@ static int work(struct program_call *call, struct error *error)
 		rc = error_set(error, ERROR_USAGE,
 			"--at is for --metric " LIVE_METRIC "; hpct-stacks has it for paths");
 	if (rc == 0)
-		rc = formula_columns_init(&formulas, call->select, NUMBERS, &call->arena, error);
+		rc = formula_columns_init(
+			&formulas, call->select, number_names, NUMBERS, &call->arena, error);
 	if (rc == 0 && own->is_operations) {
 		rc = select_refuse(call->select, "by depth metric", "--operations", error);
 		if (rc == 0 && formulas.count)
