@@ -201,8 +201,9 @@ static int print_html(struct pages *pages, const struct run_page *group, struct 
 static int print(struct program_call *call, struct pages *pages, struct error *error)
 {
 	const struct choice *choice = call->own;
-	struct run_page group;
-	int result = run_page_group(&group, pages->list, pages->count, &call->arena, error);
+	struct run_page group = {0};
+	int result =
+		pages->count > 1 ? run_page_group(&group, pages->list, pages->count, &call->arena, error) : 0;
 
 	if (result)
 		return result;

@@ -50,6 +50,13 @@ done
 same "all costs" 6 "$(value weak 'main;work' costs | wc -w)"
 near "strong scaling sums all ranks" 3200e6 "$(hpct-diff --scaling strong --by path --format tsv $runs 2>/dev/null |
 	tsv '$c["key"] == "main;work" { print $c["costs"] }' | sed 's/.*32://')" 64e6
+# The same loss as a formula over both runs (S4 4.4.1).
+hpct-diff --scaling strong --by function --format tsv p1.hpct p32.hpct >two 2>err || fail "two: $(cat err)"
+hpct-profile p1.hpct --merge p32.hpct --metric REALTIME --metric 'loss = 100 * ($B:REALTIME - $A:REALTIME) / @B:REALTIME' --format tsv >formula 2>err ||
+	fail "formula: $(cat err)"
+for key in work reduce gather alltoall; do
+	near "$key: the formula" "$(value two "$key" loss_percent)" "$(tsv '$c["name"] == "'"$key"'" { print $c["loss"] }' <formula)" 0.0051
+done
 # Runs in any order, repeats by comma or by equal parts.
 hpct-diff --scaling weak --by path --format tsv p8.hpct p1.hpct p4.hpct p2.hpct p32.hpct p16.hpct >other
 check "the order does not matter" cmp -s weak other
