@@ -125,6 +125,25 @@ static void put_paths(struct making *making, struct run *run, const struct run_r
 		}
 }
 
+/* Which threads do something else than the others; of one group there is nothing to say. */
+static void put_groups(struct making *making, struct run *run, const struct run_report *report)
+{
+	const struct clusters *clusters = &report->clusters;
+
+	for (uint32_t g = 0; g < clusters->cluster_count && clusters->cluster_count > 1; g++) {
+		const struct cluster *cluster = &clusters->clusters[g];
+		const char *ranks = clusters_ranks(clusters, run, g, making->arena);
+
+		making->failed |= !ranks;
+		put(making, ROW(.section = "alike", .key = arena_printf(making->arena, "%u", g),
+				    .has_percent = true, .percent = 100 * cluster->share,
+				    .count = cluster->streams, .has_count = true, .path = cluster->key,
+				    .text = arena_printf(making->arena, "usual %.2f %%; like %s%s%s",
+					    100 * cluster->usual, run_stream(run, cluster->medoid)->text,
+					    ranks && *ranks ? "; ranks " : "", ranks ? ranks : "")));
+	}
+}
+
 static void put_coverage(struct making *making, const struct run_report *report)
 {
 	char text[COVERAGE_TEXT_MAX];
@@ -178,6 +197,7 @@ int run_page_make(struct run_page *page, struct run *run, const struct run_repor
 	put_gpu(&making, report);
 	put_efficiencies(&making, report);
 	put_paths(&making, run, report, depth, is_of_group);
+	put_groups(&making, run, report);
 	put_coverage(&making, report);
 	put_gates(&making, gates);
 	return page_keep(&making, error);

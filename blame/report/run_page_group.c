@@ -99,13 +99,13 @@ static bool row_add(struct grouping *grouping, const struct run_page_row *row, u
 	return true;
 }
 
-/* Gates are each run's own. */
+/* Gates, and groups of threads, are each run's own. */
 static bool page_add(struct grouping *grouping, const struct run_page *page, uint32_t run)
 {
 	bool is_there = true;
 
 	for (size_t i = 0; i < page->count && is_there; i++)
-		if (!is_section(&page->rows[i], "gate"))
+		if (!is_section(&page->rows[i], "gate") && !is_section(&page->rows[i], "alike"))
 			is_there = row_add(grouping, &page->rows[i], run);
 	return is_there;
 }

@@ -442,6 +442,9 @@ static int make(struct making *making, struct error *error)
 		result = find_efficiencies(making, error);
 	if (!result)
 		result = find_paths(making, error);
+	if (!result && making->report->threads)
+		result = clusters_make(&making->report->clusters, making->run, making->select,
+			making->report->streams, making->report->stream_count, making->arena, error);
 	if (!result)
 		find_bound(making->report);
 	return result;
