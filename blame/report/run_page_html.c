@@ -217,7 +217,12 @@ void run_page_html_run(FILE *out, const struct run_page *page)
 void run_page_html_group(
 	FILE *out, const struct run_page *group, const struct run_page *pages, uint32_t count)
 {
-	fprintf(out, "<section>\n<h2>All %u runs</h2>\n<p class=\"verdict\">", count);
+	fputs("<section>\n<h2>", out);
+	if (strcmp(group->name, "*") == 0)
+		fprintf(out, "All %u runs", count);
+	else
+		run_page_put_escaped(out, group->name);
+	fputs("</h2>\n<p class=\"verdict\">", out);
 	run_page_put_escaped(out, group->headline);
 	fputs("</p>\n<table>\n<tr><th></th><th></th><th>mean</th><th>least</th><th>most</th><th>most in</th>"
 	      "<th></th></tr>\n",
