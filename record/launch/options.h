@@ -31,6 +31,7 @@ struct options {
 	double fraction;      /* share of processes to measure; 1: all */
 	bool no_children;
 	bool names_node; /* --node */
+	bool names_java; /* --java */
 	bool overwrite, strict, no_switches, with_sources, is_delayed, keeps_recursion, has_libunwind,
 		no_gprof, is_help, is_version, is_list;
 	bool is_unsampled;		      /* -e NONE: no samples, whatever the program does */

@@ -8,9 +8,11 @@
  *   memory of one process (a sealed memfd, sparse):
  *
  *   0               EVENT_MODULES_AT     rings_at     switches_at    activity_at     tallies_at names_at
- *   +---------------+--------------------+--------+-..-+--------------+---------------+---------+-------+
+ * code_at
+ *   +---------------+--------------------+--------+-..-+--------------+---------------+---------+-------+------+
  *   | event_process | event_module[4096] | ring 0 |    | switch rings | activity ring | tallies | names |
- *   +---------------+--------------------+--------+-..-+--------------+---------------+---------+-------+
+ * code |
+ *   +---------------+--------------------+--------+-..-+--------------+---------------+---------+-------+------+
  *                                       /          \       copies       if there is     if any    with the
  *                         +------------+------------+                   memory for it   are kept  activity
  *                         | event_ring | data       |                                             ring
@@ -35,7 +37,7 @@
 #include "store/ring/ring_record.h"
 
 #define EVENT_MAGIC 0x31545043u /* "CPT1" */
-#define EVENT_VERSION 9u
+#define EVENT_VERSION 10u
 
 #define EVENT_MODULE_MAX 4096u
 #define EVENT_RINGS_MAX 4096u /* of a process */
@@ -46,6 +48,8 @@
 #define EVENT_PAUSES_MAX 4096u
 #define EVENT_ACTIVITY_DATA (16u * 1024u * 1024u) /* of the activity ring, a power of two */
 #define EVENT_NAMES_DATA (8u * 1024u * 1024u)	  /* of names of Python functions, some 100000 */
+
+#define EVENT_CODE_DATA (16u * 1024u * 1024u) /* of names of compiled code, some 200000 */
 
 /* Clocks: every *_ns below is CLOCK_MONOTONIC unless its name says cpu. */
 
@@ -97,6 +101,7 @@ struct event_process {
 	uint64_t activity_at; /* of the activity ring; 0: no memory for it */
 	uint64_t tallies_at;  /* of EVENT_TALLY_MAX tallies for each ring; 0: no tallies */
 	uint64_t names_at;    /* of EVENT_NAMES_DATA bytes of event_name; 0: no memory for them */
+	uint64_t code_at;     /* of EVENT_CODE_DATA bytes of event_code; 0: it is not asked for */
 	uint64_t begin_ns;    /* when the agent was loaded */
 	uint64_t period_ns;   /* of the time source; 0: no time source */
 	char metric[32];      /* its metric, "CPUTIME" */
@@ -146,6 +151,7 @@ struct event_process {
 	_Atomic uint32_t python_unknown;
 	_Atomic uint32_t names_refused; /* times a function got no name, as there was no memory for more */
 	_Atomic uint64_t names_used;	/* bytes; see event_name */
+	_Atomic uint64_t code_used;	/* bytes; see event_code */
 };
 
 /* When the events of the switch rings also sample: their rings then hold what the kernel did at that time. */
@@ -176,6 +182,14 @@ struct event_name {
 	char text[];
 };
 #define EVENT_NAME_BYTES_MAX 1024u
+
+/* Code that a Java machine has compiled, one after the other from code_at on, each rounded up to 8 bytes. */
+struct event_code {
+	uint64_t begin;
+	uint32_t size;
+	_Atomic uint32_t bytes; /* of the text; stored last, with release. 0: it is not complete */
+	char text[];
+};
 
 enum event_module_state { EVENT_MODULE_FREE, EVENT_MODULE_WRITING, EVENT_MODULE_LIVE, EVENT_MODULE_GONE };
 
