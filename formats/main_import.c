@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,10 +52,14 @@ static int find_format(
 
 /* The sentence of what is kept says what is damaged, too. */
 static int take(const struct choice *choice, struct packed_file *file, FILE *in, const char *name,
-	const char *output, struct error *error)
+	const char *output, bool is_stdin, struct error *error)
 {
-	struct format_input input = {
-		.in = in, .name = name, .fd = packed_file_fd(file), .file = file, .finds_names = true};
+	struct format_input input = {.in = in,
+		.name = name,
+		.path = is_stdin ? NULL : name,
+		.fd = packed_file_fd(file),
+		.file = file,
+		.finds_names = true};
 	const struct format *format = choice->format;
 	int rc = find_format(file, name, &format, error);
 	char text[sizeof error->text];
@@ -84,21 +89,24 @@ static int work(struct program_call *call, struct error *error)
 	const char *name = is_stdin ? "standard input" : input;
 	struct packed_file *file = NULL;
 	FILE *in = NULL;
+	char inside[PATH_MAX];
 	int fd;
 
 	if (!output)
 		return error_memory(error);
-	if (!is_stdin && stat(input, &status) == 0 && S_ISDIR(status.st_mode))
-		return error_set(error, ERROR_RUN,
-			"%s is a directory: name a file of rows, as hpct-slice --format tsv writes them",
-			input);
+	if (!is_stdin && stat(input, &status) == 0 && S_ISDIR(status.st_mode)) {
+		if (!format_directory(choice->format, input, inside))
+			return error_set(error, ERROR_RUN,
+				"%s is a directory: name a file, or an archive of OTF2, which is one", input);
+		input = name = inside;
+	}
 	fd = is_stdin ? dup(STDIN_FILENO) : open(input, O_RDONLY | O_CLOEXEC);
 	file = fd < 0 ? NULL : packed_file_open(fd, &in);
 	if (!file)
 		return error_set(error, ERROR_RUN,
 			"cannot read %s: %s; correct the name, or say - for standard input", input,
 			strerror(errno));
-	return take(choice, file, in, name, output, error);
+	return take(choice, file, in, name, output, is_stdin, error);
 }
 
 static char from_help[FORMAT_TEXT_MAX];

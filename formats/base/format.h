@@ -15,6 +15,7 @@
 struct format_input {
 	FILE *in;	  /* unpacked; can be rewound unless it is a pipe */
 	const char *name; /* in messages */
+	const char *path; /* of the file, for formats that are more than one; NULL: a stream */
 	int fd; /* the file itself, where it is one and not packed, for libraries that map it; else -1 */
 	/* Phrases on what the input has and a run cannot hold, each with its count, joined by "; ": for one
 	 * line that the program prints. Empty: nothing. */
@@ -68,6 +69,8 @@ struct format {
 	 * and either nothing is at `path`, or what was whole, which the sentence says. NULL: cannot be
 	 * imported. */
 	int (*take)(struct format_input *input, const char *path, struct error *error);
+	/* Of a format that is a directory: its file for `take`, as "*.otf2"; NULL: it is a file. */
+	const char *anchor;
 	/* Does a file that begins with these bytes look like one? NULL: only --from tells. */
 	bool (*is)(const uint8_t *head, size_t size);
 	const char *refused;	  /* selector options without effect on `put` ("op min"); NULL: none */

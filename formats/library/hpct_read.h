@@ -201,8 +201,8 @@ HPCT_API int hpct_gaps(struct hpct_run *run, const struct hpct_select *select, s
 HPCT_API int hpct_late(struct hpct_run *run, const struct hpct_select *select, struct hpct_rows **rows,
 	struct hpct_error *error);
 
-/* Names: what the run is made of. Of contexts, whose paths may be long, choose columns. Only `streams` and
- * `metrics` look at the selector's options. */
+/* Names: what the run is made of. Of contexts, whose paths may be long, choose columns; "context" selects
+ * those of a pattern. `streams` and `metrics` look at "streams", `modules` and `marks` at no option. */
 HPCT_API int hpct_streams(struct hpct_run *run, const struct hpct_select *select, struct hpct_rows **rows,
 	struct hpct_error *error);
 HPCT_API int hpct_contexts(struct hpct_run *run, const struct hpct_select *select, struct hpct_rows **rows,

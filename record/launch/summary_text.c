@@ -203,6 +203,11 @@ void summary_text(const struct summary *summary, char *text, size_t room)
 	rate_put(summary, &lines);
 	if (summary->uncounted[0])
 		put(&lines, "not counted: %s\n", summary->uncounted);
+	if (summary->values_running_ns < summary->values_enabled_ns)
+		put(&lines,
+			"counters read at samples took turns: they counted %.1f %% of the time, and are "
+			"scaled\n",
+			share(summary->values_running_ns, summary->values_enabled_ns));
 	outside_put(summary, &lines);
 	switches_put(summary, &lines);
 	unmeasured_put(summary, &lines);

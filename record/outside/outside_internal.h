@@ -35,8 +35,12 @@ struct outside_thread {
 	uint64_t ran_ns, in_ns;
 	uint64_t covered_ns; /* of that, in samples */
 	uint64_t last_ns;    /* of the last record */
-	bool has_switched;   /* a switch was seen: whether it runs is known */
-	bool was_asleep;     /* at its begin, if nothing was heard since */
+	/* Of the process's switches off and on (event_process.pause_ns): those that the records have passed;
+	 * what ran up to the last one, if that is off. */
+	uint32_t pauses;
+	uint64_t off_ran_ns;
+	bool has_switched; /* a switch was seen: whether it runs is known */
+	bool was_asleep;   /* at its begin, if nothing was heard since */
 	bool is_looked_at;
 	bool has_ended;
 };
@@ -151,6 +155,9 @@ void outside_target_free(struct outside *outside, struct outside_target *target)
 bool outside_target_modules(struct outside_target *target, uint64_t now_ns);
 /* Slot of a module in the shared table; UNWIND_NO_SLOT: it is full. NULL: code outside all modules. */
 uint32_t outside_target_slot(struct outside_target *target, struct remote_unwind_module *module);
+
+/* Does what hpct-record --start or --stop asks of the processes. */
+void outside_targets_obey(struct outside *outside, uint64_t now_ns);
 
 /* outside_thread.c */
 

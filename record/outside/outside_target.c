@@ -346,3 +346,25 @@ void outside_target_free(struct outside *outside, struct outside_target *target)
 	munmap(target->shared, target->shared_bytes);
 	free(target);
 }
+
+/* The same log as an agent's: even entries are stops. */
+static void target_obey(struct outside_target *target, uint64_t now_ns)
+{
+	struct event_process *shared = target->shared;
+	uint32_t wanted = atomic_load(&shared->control_wanted), count = atomic_load(&shared->pause_count);
+	bool is_on = count % 2 == 0, is_wanted = wanted & EVENT_CONTROL_ON;
+
+	if (target->end_ns || wanted == atomic_load(&shared->control_done))
+		return;
+	if (is_on != is_wanted && count - atomic_load(&shared->pauses_taken) < EVENT_PAUSES_MAX) {
+		atomic_store(&shared->pause_ns[count % EVENT_PAUSES_MAX], now_ns);
+		atomic_store_explicit(&shared->pause_count, count + 1, memory_order_release);
+	}
+	atomic_store(&shared->control_done, wanted);
+}
+
+void outside_targets_obey(struct outside *outside, uint64_t now_ns)
+{
+	for (struct outside_target *at = outside->targets; at; at = at->next)
+		target_obey(at, now_ns);
+}

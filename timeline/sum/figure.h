@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * figure.h - figures over time: which there are, their values in the columns of a window, and when they meet
- * a condition. Counters are shown as rates: growth from one value to the next, over the time between them.
+ * a condition. Counters are shown as rates: growth from one value to the next, over the time between them;
+ * amounts, such as events since the last sample, likewise.
  *
  *   values     |   3      5        5    |    9      4      as recorded
  *   columns    | 3..5, mean 4.33, last 5| 4..9 ...         a gauge holds until its next value

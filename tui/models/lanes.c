@@ -49,27 +49,63 @@ static struct lanes_lane *lane_named(struct lanes *lanes, const char *name)
 	return NULL;
 }
 
-/* Figures of the run, read again when it has grown. */
-static int figures_renew(struct session *session, struct lanes *lanes, struct error *error)
-{
-	int rc;
-
-	if (lanes->figures && lanes->until_ns == run_end_ns(session->run))
-		return 0;
-	arena_fini(&lanes->arena);
-	lanes->arena = (struct arena){0};
-	lanes->figures = NULL;
-	lanes->until_ns = run_end_ns(session->run);
-	rc = figures_list(&lanes->figures, &lanes->figure_count, session->run, NULL, 0, &lanes->arena, error);
-	return rc ? rc : figure_users_find(&lanes->users, session->run, &lanes->arena, error);
-}
-
 static bool is_figure(const struct lanes *lanes, const char *name)
 {
 	for (uint32_t i = 0; i < lanes->figure_count; i++)
 		if (!strcmp(lanes->figures[i].name, name))
 			return true;
 	return false;
+}
+
+/* Amounts of threads, such as counters that are read, are listed by name alone: there may be very many. */
+static int figures_add(struct session *session, struct lanes *lanes, const char *const *names, size_t count,
+	struct error *error)
+{
+	struct figure *more, *all;
+	uint32_t more_count;
+	int rc = count ? figures_list(&more, &more_count, session->run, names, count, &lanes->arena, error)
+		       : 0;
+
+	if (rc || !count || !more_count)
+		return rc;
+	all = arena_calloc(&lanes->arena, (size_t)lanes->figure_count + more_count, sizeof *all);
+	if (!all)
+		return error_memory(error);
+	if (lanes->figure_count)
+		memcpy(all, lanes->figures, lanes->figure_count * sizeof *all);
+	memcpy(all + lanes->figure_count, more, more_count * sizeof *all);
+	lanes->figures = all;
+	lanes->figure_count += more_count;
+	return 0;
+}
+
+/* Figures of the run, read again when it has grown; `also` (NULL: none) if it is a name that has not been
+ * listed. */
+static int figures_renew(struct session *session, struct lanes *lanes, const char *also, struct error *error)
+{
+	const char *names[LANES_MOST + 1];
+	size_t count = 0;
+	int rc;
+
+	if (lanes->figures && lanes->until_ns == run_end_ns(session->run)) {
+		if (also && !is_figure(lanes, also))
+			return figures_add(session, lanes, &also, 1, error);
+		return 0;
+	}
+	arena_fini(&lanes->arena);
+	lanes->arena = (struct arena){0};
+	lanes->figures = NULL;
+	lanes->until_ns = run_end_ns(session->run);
+	rc = figures_list(&lanes->figures, &lanes->figure_count, session->run, NULL, 0, &lanes->arena, error);
+	if (rc)
+		return rc;
+	if (also && !is_figure(lanes, also))
+		names[count++] = also;
+	for (uint32_t i = 0; i < lanes->count; i++)
+		if (!is_figure(lanes, lanes->lane[i].name))
+			names[count++] = lanes->lane[i].name;
+	rc = figures_add(session, lanes, names, count, error);
+	return rc ? rc : figure_users_find(&lanes->users, session->run, &lanes->arena, error);
 }
 
 static void lane_add(struct session *session, struct lanes *lanes, const char *name, uint32_t lines,
@@ -139,6 +175,10 @@ static void take_one(struct session *session, struct lanes *lanes, const char *v
 		session_say(session, ":lane NAME 1..%u: so many lines, or off", LANES_LINES);
 		return;
 	}
+	if (figures_renew(session, lanes, word, &error)) {
+		session_say(session, "%s", error.text);
+		return;
+	}
 	if (!is_figure(lanes, word)) {
 		session_say(session,
 			"there is no figure '%.60s' over time here; hpct-info --metrics lists them", word);
@@ -154,13 +194,13 @@ void lanes_set(struct session *session, const char *value)
 
 	if (!lanes)
 		return;
-	if (figures_renew(session, lanes, &error)) {
+	if (figures_renew(session, lanes, NULL, &error)) {
 		session_say(session, "%s", error.text);
 		return;
 	}
 	if (!strcmp(value, "off"))
 		lanes_clear(lanes);
-	else if (!lanes->figure_count)
+	else if (!lanes->figure_count && !*value)
 		session_say(session, "this run has no figures over time (hpct-record --gauges)");
 	else if (!*value)
 		usual_toggle(session, lanes);
@@ -280,7 +320,7 @@ int lanes_read(struct session *session, struct error *error)
 
 	if (!lanes || !lanes->count || !count)
 		return 0;
-	rc = figures_renew(session, lanes, error);
+	rc = figures_renew(session, lanes, NULL, error);
 	edges = rc ? NULL : malloc(((size_t)count + 1) * sizeof *edges);
 	if (!rc && !edges)
 		return error_memory(error);
