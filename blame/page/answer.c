@@ -70,6 +70,8 @@ static const char *other_keys(const struct ask *ask)
 		return "";
 	if (ask->shape == ASK_CRITICAL)
 		return ", segment, rank or stream";
+	if (ask->of == ASK_LOCK)
+		return ", chain or convoy";
 	return ask->of == ASK_WAITING ? " or cause" : " or mark";
 }
 

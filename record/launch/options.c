@@ -22,8 +22,7 @@
 
 const char options_help[] =
 	"usage: hpct-record [options] [--] PROGRAM [ARGUMENTS]\n"
-	"       hpct-record [options] -p PID[,PID...] [--for 30s]  | --start RUN |\n"
-	"       --stop RUN | --status [RUN]: of what is recorded on this host\n"
+	"       hpct-record [options] -p PID[,PID...] [--for 30s]\n"
 	"\n"
 	"Records what every thread of PROGRAM and its children did, as call-path traces.\n"
 	"  -o, --output RUN       name of the run (%j job, %s step, %h host, %p pid); by\n"
@@ -38,7 +37,8 @@ const char options_help[] =
 	"      --gauges LIST      figures over time: off, 10Hz, resident,cpu_* (see -L)\n"
 	"      --keep DURATION    drop records older than 30s, 10m, 2h; their sums stay\n"
 	"      --summary FILE     write the summary to FILE, too (the run has it)\n"
-	"  -ds, --dormant         nothing until hpct_start(); until hpct-record --start\n"
+	"  -ds, --delay-sampling  measure nothing until the program calls hpct_start()\n"
+	"      --dormant, --start RUN, --stop RUN, --status: nothing until --start RUN\n"
 	"  -r, --retain-recursion keep all levels of recursive calls (default: two)\n"
 	"      --no-switches, --no-children, --ranks 0-3, --process-fraction 1/10: less\n"
 	"      --strict           exit 125, not unmeasured;  -h, --help;  -V, --version\n"

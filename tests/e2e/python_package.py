@@ -57,6 +57,9 @@ def plain():
         assert late.to_dicts() == [dict(a=1, b=2.5, c="text", d=None), dict(a=2, b=3.0, c="x", d=None)], late
         assert len(run.sql("SELECT * FROM spans")) == len(spans)
         assert len(run.sql("SELECT 1 WHERE 0")) == 0
+        nothing = run.slice("spans", op="io", columns="path op end_ns")
+        assert len(nothing) == 0 and nothing.names == ["end_ns", "path", "op"] and list(nothing["path"]) == []
+        assert [len(t) for t in run.records("spans", op="io")] == [0]
         tid = run.streams()["tid"]
         assert None in tid.to_list() and tid.type == "uint32", "GPU queues have none"
         assert repr(run.stats(top=3)).startswith("key ")
@@ -106,6 +109,7 @@ def pandas():
     spans = run.slice("spans")
     assert spans["end_ns"].dtype in ("int64", "Int64") and spans["bytes"].isna().any()
     assert run.sql("SELECT count(*) AS n FROM spans")["n"][0] == len(spans)
+    assert list(run.slice("spans", op="io").columns) == list(spans.columns)
 
 
 # ---- Arrow's C interface, by itself ----
