@@ -76,8 +76,10 @@ static int take_colours(void *own, const char *value, struct error *error)
 	char rest;
 
 	options->has_colours = true;
-	if (sscanf(value, "%d%c", &options->colours, &rest) != 1 || options->colours < 0)
-		return error_set(error, ERROR_USAGE, "--colors %s: say 256, 16, 8 or 0", value);
+	if (!strcmp(value, "24bit"))
+		options->colours = PALETTE_DIRECT;
+	else if (sscanf(value, "%d%c", &options->colours, &rest) != 1 || options->colours < 0)
+		return error_set(error, ERROR_USAGE, "--colors %s: say 24bit, 256, 16, 8 or 0", value);
 	return 0;
 }
 
@@ -465,7 +467,8 @@ static int view(struct program_call *call, struct error *error)
 static const struct program_option view_options[] = {
 	{0, "print", "COLSxROWS", "draw one screen as text on standard output", take_print},
 	{0, "keys", "STRING", "play these keys first: hjkl<Enter><C-r>...", take_keys},
-	{0, "colors", "N", "at most 256, 16, 8 or 0 colours (NO_COLOR: 0); --print shows them", take_colours},
+	{0, "colors", "N", "at most 24bit, 256, 16, 8 or 0 colours (NO_COLOR: 0); --print shows them",
+		take_colours},
 	{0, "format", "FORMAT", "of --print: text (default), ansi (with --colors), svg or html", take_format},
 	{0, "lanes", "NAMES", "figures over time below the rows: cpu_user,resident (`:lane`)", take_lanes},
 	{0, "align", "AT", "two runs: begin (default), @MARK or @MARK#N stand below each other", take_align},

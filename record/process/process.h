@@ -85,6 +85,7 @@ struct measured_process {
 	bool is_bursting;	 /* an eighth of a ring filled between two checks */
 	/* totals of all its threads */
 	uint64_t signals, overruns, samples, partial, lost, unwind_faults, counts;
+	uint64_t values_enabled_ns, values_running_ns; /* see event_ring */
 	uint64_t extra_samples; /* samples after the first of one signal, see drain_take.c */
 	uint64_t cpu_ns;	/* of ended threads */
 	uint64_t switches_read; /* the kernel's switch records */

@@ -55,6 +55,9 @@ struct event_handshake {
 #define EVENT_EVENTS_MAX 1024		 /* bytes of HPCT_EVENTS, NUL included */
 #define EVENT_WORD_SAMPLER " BY="	 /* " BY=timer": the source to take, record/agent/sample/source.h */
 #define EVENT_WORD_PAPI " papi="	 /* " papi=PAPI_TOT_CYC", once for each: record/agent/sample/papi.h */
+/* " value=0/cycles=0:0:0:0:uk", which is group/name=type:config:config1:config2:flags: read at each sample,
+ * record/agent/sample/counter_group.h */
+#define EVENT_WORD_VALUE " value="
 #define EVENT_WORD_UNWINDER " UNWINDER=" /* " UNWINDER=libunwind": record/agent/unwind/unwind_plugin.h */
 #define EVENT_WORD_WAITS " WAITS"	 /* record the path of every wait, even of calls without a wrapper */
 #define EVENT_WORD_DELAY " DELAY"	 /* sampling is off until the program starts it */

@@ -51,8 +51,9 @@
 
 /* An event counted beside the time source: samples name it by index + 1. */
 #define EVENT_COUNTERS_MAX 8u
-/* These counters, those that the agent counts itself (tallies), and those of PAPI. */
-#define EVENT_METRICS_MAX (2 * EVENT_COUNTERS_MAX + 10u)
+/* These counters, those that are read (counter_group.h), those that the agent counts itself (tallies), and
+ * those of PAPI. */
+#define EVENT_METRICS_MAX (3 * EVENT_COUNTERS_MAX + 10u)
 enum event_unit { EVENT_UNIT_EVENTS, EVENT_UNIT_BYTES, EVENT_UNIT_NS };
 struct event_counter {
 	char name[52];		  /* its metric; written before the handshake */
@@ -249,6 +250,8 @@ struct event_ring {
 	_Atomic uint64_t lost_weight;	 /* ns (weight) of all dropped samples */
 	_Atomic uint64_t unwind_faults;	 /* faults while unwinding, caught */
 	_Atomic uint64_t counts;	 /* signals of counters, not of the time source */
+	_Atomic uint64_t values_enabled_ns, values_running_ns; /* of groups that are read, all added: how long
+								  they should have counted, and did */
 	char name[16];			 /* thread's name as last set, NUL-terminated */
 	/* When the thread's current wait began; 0: not waiting. A wait of some length is in the ring
 	 * (EVENT_SPAN of STORE_OP_BLOCKED) before this becomes 0 again. */

@@ -9,6 +9,7 @@
 #include "record/agent/base/wrap.h"
 #include "record/agent/process/process.h"
 #include "record/agent/sample/callpath.h"
+#include "record/agent/sample/counter_group.h"
 #include "record/agent/sample/papi.h"
 #include "record/agent/sample/start_stop.h"
 #include "record/agent/sample/syscall_restart.h"
@@ -193,9 +194,11 @@ HOT static void take(struct thread *t, const ucontext_t *context, uint64_t weigh
 		!pending_publish(t, weight, known)) /* the saved weight waits for the next sample */
 		ring_lose(&t->ring, (enum ring_loss)result, weight, now_ns);
 	thread_saved_publish(t);
-	if (t->papi && !t->pending_node) /* otherwise the sample that will stand for this one publishes
-					    them */
+	if (t->pending_node) /* the sample that will stand for this one publishes them */
+		return;
+	if (t->papi)
 		papi_take(t, now_ns);
+	counter_groups_take(t, now_ns);
 }
 
 HOT void sample_take_ns(
