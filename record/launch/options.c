@@ -28,7 +28,7 @@ const char options_help[] =
 	"  -o, --output RUN       name of the run (%j job, %s step, %h host, %p pid); by\n"
 	"                         default PROGRAM-PID.hpct;  --overwrite  replaces it\n"
 	"  -p, --pid PID,...      what runs already, from outside: until Ctrl-C, its end,\n"
-	"                         or --for DURATION; --comm GLOB [--newest]; -a: all\n"
+	"                         or --for DURATION; --comm GLOB, --cgroup PATH, -a\n"
 	"  -e, --event EVENT[@N]  CPUTIME@5000 (default): a sample every 5000 us of a\n"
 	"                         thread's CPU time; CPUTIME@f200: 200 samples a second.\n"
 	"                         Repeat -e to add counters: page-faults@1, IO, MEMLEAK\n"
@@ -53,6 +53,7 @@ static const struct option long_options[] = {
 	{"comm", required_argument, NULL, 'M'},
 	{"newest", no_argument, NULL, 'n'},
 	{"all-cpus", no_argument, NULL, 'a'},
+	{"cgroup", required_argument, NULL, 'T'},
 	{"dormant", no_argument, NULL, 'H'},
 	{"start", required_argument, NULL, 'A'},
 	{"stop", required_argument, NULL, 'E'},
@@ -260,9 +261,10 @@ static const struct plain flags[] = {{'O', offsetof(struct options, overwrite)},
 
 static const struct plain given[] = {{'o', offsetof(struct options, run)},
 	{'c', offsetof(struct options, asked.rate)}, {'Y', offsetof(struct options, asked.sampler)},
-	{'A', offsetof(struct options, start)}, {'E', offsetof(struct options, stop)},
-	{'p', offsetof(struct options, pids)}, {'M', offsetof(struct options, comm)},
-	{'P', offsetof(struct options, asked.probability)}, {'S', offsetof(struct options, summary)}};
+	{'T', offsetof(struct options, cgroup)}, {'A', offsetof(struct options, start)},
+	{'E', offsetof(struct options, stop)}, {'p', offsetof(struct options, pids)},
+	{'M', offsetof(struct options, comm)}, {'P', offsetof(struct options, asked.probability)},
+	{'S', offsetof(struct options, summary)}};
 
 /* False: it needs more than storing. */
 static bool plain_take(struct options *options, int letter)
@@ -460,6 +462,11 @@ static int words_add(struct options *options, struct error *error)
 		       : error_set(error, ERROR_USAGE, "too many events; leave some out");
 }
 
+bool options_attach(const struct options *options)
+{
+	return options->pids || options->comm || options->cgroup || options->is_all;
+}
+
 /* --start and the like are words to another hpct-record. */
 static int control_check(const struct options *options, struct error *error)
 {
@@ -484,7 +491,7 @@ static int dormant_check(const struct options *options, struct error *error)
 
 	if (!options->is_dormant)
 		return 0;
-	if (options->pids || options->comm || options->is_all)
+	if (options_attach(options))
 		return error_set(
 			error, ERROR_USAGE, "--dormant starts a program; attach with -p when it is time");
 	if (options->is_delayed || options->is_unsampled)
@@ -502,19 +509,21 @@ static int dormant_check(const struct options *options, struct error *error)
 /* What says nothing about processes that run already. */
 static int attach_check(const struct options *options, struct error *error)
 {
-	bool is_attach = options->pids || options->comm || options->is_all;
+	bool is_attach = options_attach(options);
 
-	if (!!options->pids + !!options->comm + options->is_all > 1)
-		return error_set(
-			error, ERROR_USAGE, "-p, --comm and -a all say what is measured; give one of them");
+	if (!!options->pids + !!options->comm + !!options->cgroup + options->is_all > 1)
+		return error_set(error, ERROR_USAGE,
+			"-p, --comm, --cgroup and -a all say what is measured; give one of them");
 	if (!is_attach && (options->for_ns || options->is_newest))
-		return error_set(error, ERROR_USAGE, "%s goes with -p, --comm or -a",
+		return error_set(error, ERROR_USAGE, "%s goes with -p, --comm, --cgroup or -a",
 			options->for_ns ? "--for" : "--newest");
 	if (options->is_newest && !options->comm)
 		return error_set(error, ERROR_USAGE, "--newest goes with --comm");
 	if (is_attach && *options->program)
 		return error_set(error, ERROR_USAGE,
-			"%s: either start a program or name processes that run already by -p, --comm or -a",
+			"%s: either start a program or name processes that run already by -p, --comm, "
+			"--cgroup or "
+			"-a",
 			*options->program);
 	if (is_attach &&
 		(options->is_delayed || options->is_unsampled || options->ranks || options->fraction < 1 ||
@@ -570,7 +579,7 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 	if (options->start || options->stop || options->is_status)
 		return 0;
 	if (!options->is_help && !options->is_version && !options->is_list && !*options->program &&
-		!options->pids && !options->comm && !options->is_all)
+		!options_attach(options))
 		return error_set(error, ERROR_USAGE, "no program to record; try hpct-record --help");
 	return 0;
 }
