@@ -25,7 +25,7 @@ package libbz2-dev liblzma-dev zstd binutils ncurses-bin ncurses-term python3 gi
 rpm     rpm
 package-aarch64 libbz2-dev:arm64 liblzma-dev:arm64 libpfm4-dev:arm64
 fuzz    clang-14 libclang-rt-14-dev
-real    lammps openmpi-bin python3 nodejs golang-go gcc ffmpeg hpcc openjdk-17-jdk-headless x265 gromacs
+real    lammps openmpi-bin python3 nodejs golang-go gcc ffmpeg hpcc openjdk-17-jdk-headless x265 gromacs postgresql
 real    ruby perl lua5.4 luajit g++ clang-14 r-base-core ocaml-nox rustc gfortran qemu-user openssl sqlite3 imagemagick
 lint    clang-format-14 clang-tidy-14 cppcheck
 bench   python3 sqlite3 time binutils

@@ -28,7 +28,8 @@ _hpct_values() {
 	case $1$2 in
 	hpct-blame--by) echo function path module line loop inline file instruction script mark; return ;;
 	hpct-diff--by) echo function path module line loop inline file instruction script op mark; return ;;
-	hpct-stats--by | hpct-view--by) echo function path module line loop inline file instruction script stream op; return ;;
+	hpct-stats--by) echo function path module line loop inline file instruction script stream op cluster; return ;;
+	hpct-view--by) echo function path module line loop inline file instruction script stream op; return ;;
 	hpct-view--format) echo text ansi svg html; return ;;
 	hpct-report--format) echo table tsv json html; return ;;
 	esac
@@ -38,11 +39,11 @@ _hpct_values() {
 	--by) echo function path module line loop inline file instruction script stream op mark ;;
 	--of) echo gpu-idle gpu-idle-sampled all-idle cpu-idle cpu-idle-cause waiting serial lock lock-holder lock-pair gil gil-wait gil-pair omp mpi-wait ;;
 	--runtime) echo hidden frames ;;
-	--to) echo tsv folded chrome speedscope firefox callgrind svg svg-chart html pprof perfetto otf2 ;;
-	--from) echo tsv chrome nsys pprof perf folded ;;
+	--to) echo tsv csv folded chrome speedscope firefox callgrind svg svg-chart html pprof perfetto otf2 ;;
+	--from) echo tsv csv prometheus chrome nsys otf2 pprof perfetto perf folded ;;
 	--busy) echo any kernel ;;
 	--group) echo process all ;;
-	--over) echo rank thread process host device ;;
+	--over) echo rank thread process host device stream ;;
 	--scaling) echo strong weak ;;
 	--shape) echo cpu gpu mixed odd waits ;;
 	--colors) echo 256 16 8 0 ;;

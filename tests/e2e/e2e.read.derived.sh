@@ -44,10 +44,12 @@ END
 streams_of() { hpct-info run.hpct --streams --format tsv | tsv "$1"; }
 mapfile -t ranks < <(streams_of '$c["rank"] != "" { print "rank=" $c["rank"] }' | sort -u)
 mapfile -t threads < <(streams_of '$c["kind"] == "cpu" { print "stream=\"" $c["stream"] "\"" }')
+mapfile -t streams < <(streams_of '$c["kind"] != "gauges" && $c["kind"] != "pc" { print "stream=\"" $c["stream"] "\"" }')
 mapfile -t processes < <(streams_of '{ print "pid=" $c["pid"] }' | sort -u)
 check "several ranks and threads" [ "${#ranks[@]}" -gt 1 ] && [ "${#threads[@]}" -gt "${#ranks[@]}" ]
 python3 spread.py rank "${ranks[@]}" >out 2>&1 || fail "over ranks: $(tail -n 3 out)"
 python3 spread.py thread "${threads[@]}" >out 2>&1 || fail "over threads: $(tail -n 3 out)"
+python3 spread.py stream "${streams[@]}" >out 2>&1 || fail "over streams: $(tail -n 3 out)"
 python3 spread.py process "${processes[@]}" >out 2>&1 || fail "over processes: $(tail -n 3 out)"
 
 # In every view the groups add up to the whole, where each stream is in one.

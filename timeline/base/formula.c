@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "timeline/base/formula_function.h"
 
@@ -52,6 +53,7 @@ struct formula {
 
 struct parser {
 	const char *text, *at;
+	const char *const *names; /* of the columns; NULL: none */
 	size_t columns;
 	unsigned nesting;
 	struct formula *formula;
@@ -89,12 +91,30 @@ static int emit(struct parser *p, struct step step)
 
 static int parse_comparison(struct parser *p);
 
+/* Behind "${". */
+static int parse_column_name(struct parser *p, enum step_kind kind)
+{
+	size_t size = strcspn(p->at, "}");
+
+	for (size_t i = 0; p->at[size] && p->names && i < p->columns; i++) {
+		if (strlen(p->names[i]) != size || strncasecmp(p->names[i], p->at, size) != 0)
+			continue;
+		p->at += size + 1;
+		return emit(p, (struct step){.kind = kind, .column = i});
+	}
+	return fail(p, p->at[size] ? "there is no column of that name" : "} is missing");
+}
+
 static int parse_column(struct parser *p, enum step_kind kind)
 {
 	char *end;
 	unsigned long column;
 	char what[96];
 
+	if (*p->at == '{') {
+		p->at++;
+		return parse_column_name(p, kind);
+	}
 	if (!isdigit((unsigned char)*p->at))
 		return fail(p, "a column's number is missing here");
 	column = strtoul(p->at, &end, 10);
@@ -245,7 +265,13 @@ static int parse_comparison(struct parser *p)
 
 int formula_parse(struct formula **formula, const char *text, size_t columns, struct error *error)
 {
-	struct parser p = {.text = text, .at = text, .columns = columns, .error = error};
+	return formula_parse_named(formula, text, NULL, columns, error);
+}
+
+int formula_parse_named(struct formula **formula, const char *text, const char *const *names, size_t columns,
+	struct error *error)
+{
+	struct parser p = {.text = text, .at = text, .names = names, .columns = columns, .error = error};
 	int result;
 
 	*formula = NULL;

@@ -13,7 +13,7 @@
 #include "timeline/profile/profile_tree.h"
 
 static const char *const key_names[PROFILE_OVER_COUNT] = {
-	NULL, "rank", "thread", "process", "host", "device"};
+	NULL, "rank", "thread", "process", "host", "device", "stream"};
 
 int profile_over_find(const char *name)
 {
@@ -57,6 +57,9 @@ static bool member_of(
 	case PROFILE_OVER_THREAD:
 		member->number = stream;
 		return is_thread;
+	case PROFILE_OVER_STREAM:
+		member->number = stream;
+		return true;
 	case PROFILE_OVER_PROCESS:
 		member->host = r->host;
 		member->number = r->s.pid;

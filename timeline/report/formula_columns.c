@@ -22,14 +22,15 @@ static int add(struct formula_columns *formulas, const char *text, struct arena 
 	column->name = arena_copy(arena, size ? name : formula, size ? size : strlen(formula));
 	if (!column->name)
 		return error_memory(error);
-	rc = formula_parse(&column->formula, formula, formulas->width + formulas->count, error);
+	rc = formula_parse_named(
+		&column->formula, formula, formulas->names, formulas->width + formulas->count, error);
 	if (rc == 0)
-		formulas->count++;
+		formulas->names[formulas->width + formulas->count++] = column->name;
 	return rc;
 }
 
-int formula_columns_init(struct formula_columns *formulas, const struct select *select, size_t width,
-	struct arena *arena, struct error *error)
+int formula_columns_init(struct formula_columns *formulas, const struct select *select,
+	const char *const *names, size_t width, struct arena *arena, struct error *error)
 {
 	size_t count;
 	char *const *texts = select_formulas(select, &count);
@@ -37,8 +38,10 @@ int formula_columns_init(struct formula_columns *formulas, const struct select *
 
 	*formulas = (struct formula_columns){
 		.width = width, .columns = arena_calloc(arena, count + 1, sizeof *formulas->columns)};
-	if (!formulas->columns)
+	formulas->names = arena_calloc(arena, width + count + 1, sizeof *formulas->names);
+	if (!formulas->columns || !formulas->names)
 		return error_memory(error);
+	memcpy(formulas->names, names, width * sizeof *names);
 	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = add(formulas, texts[i], arena, error);
 	return rc;
