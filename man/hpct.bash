@@ -43,7 +43,7 @@ _hpct_values() {
 	--from) echo tsv csv prometheus chrome nsys otf2 pprof perfetto perf folded ;;
 	--busy) echo any kernel ;;
 	--group) echo process all ;;
-	--over) echo rank thread process host device stream ;;
+	--over | --each) echo rank thread process host device stream ;;
 	--scaling) echo strong weak ;;
 	--shape) echo cpu gpu mixed odd waits ;;
 	--colors) echo 256 16 8 0 ;;
