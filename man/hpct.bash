@@ -39,8 +39,8 @@ _hpct_values() {
 	--by) echo function path module line loop inline file instruction script stream op mark ;;
 	--of) echo gpu-idle gpu-idle-sampled all-idle cpu-idle cpu-idle-cause waiting serial lock lock-holder lock-pair gil gil-wait gil-pair omp mpi-wait ;;
 	--runtime) echo hidden frames ;;
-	--to) echo tsv folded chrome speedscope firefox callgrind svg svg-chart html pprof perfetto otf2 ;;
-	--from) echo tsv chrome nsys pprof perf folded ;;
+	--to) echo tsv csv folded chrome speedscope firefox callgrind svg svg-chart html pprof perfetto otf2 ;;
+	--from) echo tsv csv prometheus chrome nsys otf2 pprof perfetto perf folded ;;
 	--busy) echo any kernel ;;
 	--group) echo process all ;;
 	--over | --each) echo rank thread process host device stream ;;

@@ -61,13 +61,14 @@ static int take_format(void *own, const char *value, struct error *error)
 
 static const struct report_column columns[] = {{"section", REPORT_TEXT}, {"key", REPORT_TEXT},
 	{"time_ns", REPORT_DURATION}, {"percent", REPORT_PERCENT}, {"count", REPORT_NUMBER},
-	{"path", REPORT_COMPOSED}, {"text", REPORT_COMPOSED}, {"run", REPORT_TEXT}, {"runs", REPORT_NUMBER},
-	{"least", REPORT_FIGURES}, {"most", REPORT_FIGURES}, {"most_run", REPORT_TEXT}};
+	{"path", REPORT_COMPOSED}, {"text", REPORT_COMPOSED, 0, REPORT_WORTH_MOST}, {"run", REPORT_TEXT},
+	{"runs", REPORT_NUMBER}, {"least", REPORT_FIGURES}, {"most", REPORT_FIGURES},
+	{"most_run", REPORT_TEXT}};
 #define SCRIPT_COLUMNS (sizeof columns / sizeof *columns)
 #define TABLE_COLUMNS 7u
 static const struct report_column group_columns[] = {{"section", REPORT_TEXT}, {"key", REPORT_TEXT},
 	{"mean", REPORT_FIGURES}, {"least", REPORT_FIGURES}, {"most", REPORT_FIGURES},
-	{"most in", REPORT_TEXT}, {"path", REPORT_COMPOSED}, {"text", REPORT_COMPOSED}};
+	{"most in", REPORT_TEXT}, {"path", REPORT_COMPOSED}, {"text", REPORT_COMPOSED, 0, REPORT_WORTH_MOST}};
 
 static void put_figures(struct report *report, const struct run_page_row *row)
 {

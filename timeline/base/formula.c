@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "timeline/base/formula_function.h"
 
@@ -53,8 +54,8 @@ struct formula {
 
 struct parser {
 	const char *text, *at;
-	size_t columns;
 	const char *const *names; /* of the columns; NULL: none */
+	size_t columns;
 	unsigned nesting;
 	struct formula *formula;
 	struct error *error;
@@ -129,12 +130,30 @@ static int parse_column_name(struct parser *p, enum step_kind kind)
 	return emit(p, (struct step){.kind = kind, .column = column});
 }
 
+/* Behind "${": the whole name, in any case. */
+static int parse_braced_name(struct parser *p, enum step_kind kind)
+{
+	size_t size = strcspn(p->at, "}");
+
+	for (size_t i = 0; p->at[size] && p->names && i < p->columns; i++) {
+		if (strlen(p->names[i]) != size || strncasecmp(p->names[i], p->at, size) != 0)
+			continue;
+		p->at += size + 1;
+		return emit(p, (struct step){.kind = kind, .column = i});
+	}
+	return fail(p, p->at[size] ? "there is no column of that name" : "} is missing");
+}
+
 static int parse_column(struct parser *p, enum step_kind kind)
 {
 	char *end;
 	unsigned long column;
 	char what[96];
 
+	if (*p->at == '{') {
+		p->at++;
+		return parse_braced_name(p, kind);
+	}
 	if (!isdigit((unsigned char)*p->at))
 		return parse_column_name(p, kind);
 	column = strtoul(p->at, &end, 10);

@@ -186,10 +186,12 @@ static const struct report_column metric_columns[] = {{"key", REPORT_COMPOSED}, 
 	{"a_records", REPORT_NUMBER}, {"b_records", REPORT_NUMBER}, {"loss_percent", REPORT_PERCENT},
 	{"exclusive_loss_percent", REPORT_PERCENT}, {"verdict", REPORT_TEXT}};
 static const struct report_column table_columns[] = {{"delta", REPORT_FIGURES}, {"noise", REPORT_FIGURES},
-	{"ratio", REPORT_FIGURES}, {"A", REPORT_FIGURES}, {"B", REPORT_FIGURES}, {"key", REPORT_COMPOSED}};
+	{"ratio", REPORT_FIGURES}, {"A", REPORT_FIGURES}, {"B", REPORT_FIGURES},
+	{"key", REPORT_COMPOSED, 0, REPORT_WORTH_MOST}};
 static const struct report_column scaling_columns[] = {{"loss %", REPORT_PERCENT},
 	{"own loss %", REPORT_PERCENT}, {"verdict", REPORT_TEXT}, {"delta", REPORT_FIGURES},
-	{"noise", REPORT_FIGURES}, {"A", REPORT_FIGURES}, {"B", REPORT_FIGURES}, {"key", REPORT_COMPOSED}};
+	{"noise", REPORT_FIGURES}, {"A", REPORT_FIGURES}, {"B", REPORT_FIGURES},
+	{"key", REPORT_COMPOSED, 0, REPORT_WORTH_MOST}};
 
 static const char *verdict_name(const struct diff_row *row)
 {
@@ -383,7 +385,7 @@ static int print_rows(struct program_call *call, const struct diff_result *resul
 		code = columns ? report_open(&report, stdout, call->format, "hpct-diff", columns,
 					 count + formulas.columns.count, error)
 			       : error_memory(error);
-	for (size_t i = 0; !code && i < result->count && i < select_top(call->select); i++) {
+	for (size_t i = 0; !code && i < result->count && i < program_top(call); i++) {
 		if (is_table)
 			table_row(report, &result->rows[i], has_scaling, result->unit, &formulas);
 		else
@@ -391,6 +393,8 @@ static int print_rows(struct program_call *call, const struct diff_result *resul
 	}
 	if (!code)
 		code = report_close(report, error);
+	if (!code)
+		program_say_left_out(call, result->count);
 	formula_columns_fini(&formulas.columns);
 	return code;
 }

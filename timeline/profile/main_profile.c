@@ -18,6 +18,7 @@
 #include "timeline/report/coverage.h"
 #include "timeline/report/program.h"
 #include "timeline/report/report_fit.h"
+#include "timeline/report/terminal.h"
 
 #define MERGE_RUNS 26 /* they are called by letters */
 
@@ -167,20 +168,26 @@ static int print_rows(struct program_call *call, const struct profile *profile,
 	struct formula_columns formulas = {0};
 	struct profile_extras extras = {over, &formulas};
 	struct profile_printed printed = {0};
+	/* A tree from the root is short by what is small in it. */
+	uint64_t top = choice->view == PROFILE_TOP_DOWN || choice->all ? select_top(call->select)
+								       : program_top(call);
 	const char *const *names = profile_extras_names(profile, over, &call->arena);
 	int rc = names ? formula_columns_init(&formulas, call->select, names,
 				 profile_extras_width(profile, over), &call->arena, error)
 		       : error_memory(error);
 
+	if (!names)
+		return rc;
 	if (rc == 0 && over && call->format == REPORT_TABLE)
 		report_fit_say("min to cov: over %zu group%s, of inclusive values; absent ones count as 0",
 			over->groups, over->groups == 1 ? "" : "s");
 	if (rc == 0)
-		rc = profile_report(profile, &extras, call->format, select_top(call->select), choice->all,
-			&printed, error);
+		rc = profile_report(profile, &extras, call->format, top, choice->all, &printed, error);
 	formula_columns_fini(&formulas);
 	if (rc == 0 && call->format == REPORT_TABLE)
 		print_trust(profile, &printed);
+	if (rc == 0 && printed.beyond)
+		program_say_left_out(call, PROGRAM_TERMINAL_ROWS + printed.beyond);
 	if (rc == 0 && printed.left_out > 0)
 		printf("%zu row%s below %.1f %% %s left out; --all shows %s\n", printed.left_out,
 			printed.left_out == 1 ? "" : "s", PROFILE_LEAST_PERCENT,
@@ -242,7 +249,7 @@ static int flame_picture(
 static int print_flame(struct program_call *call, const struct profile *profile, struct error *error)
 {
 	const struct choice *choice = call->own;
-	size_t terminal = report_fit_terminal(stdout);
+	size_t terminal = terminal_columns(stdout);
 	uint32_t columns = terminal ? (uint32_t)terminal : FLAME_COLUMNS;
 	struct flame flame;
 	int rc = flame_lay(&flame, profile, choice->view == PROFILE_BOTTOM_UP, 0, &call->arena, error);

@@ -10,8 +10,7 @@ static const char *skip_blanks(const char *text)
 }
 
 /* "NAME = FORMULA"; without a name the formula is its own. */
-static int add(struct formula_columns *formulas, const char *text, const char **names, struct arena *arena,
-	struct error *error)
+static int add(struct formula_columns *formulas, const char *text, struct arena *arena, struct error *error)
 {
 	struct formula_column *column = &formulas->columns[formulas->count];
 	const char *sign = strchr(text, '='), *name = skip_blanks(text), *formula = skip_blanks(sign + 1);
@@ -23,9 +22,10 @@ static int add(struct formula_columns *formulas, const char *text, const char **
 	column->name = arena_copy(arena, size ? name : formula, size ? size : strlen(formula));
 	if (!column->name)
 		return error_memory(error);
-	rc = formula_parse_named(&column->formula, formula, names, formulas->width + formulas->count, error);
+	rc = formula_parse_named(
+		&column->formula, formula, formulas->names, formulas->width + formulas->count, error);
 	if (rc == 0)
-		names[formulas->width + formulas->count++] = column->name;
+		formulas->names[formulas->width + formulas->count++] = column->name;
 	return rc;
 }
 
@@ -34,17 +34,16 @@ int formula_columns_init(struct formula_columns *formulas, const struct select *
 {
 	size_t count;
 	char *const *texts = select_formulas(select, &count);
-	const char **all = arena_calloc(arena, width + count + 1, sizeof *all);
 	int rc = 0;
 
 	*formulas = (struct formula_columns){
 		.width = width, .columns = arena_calloc(arena, count + 1, sizeof *formulas->columns)};
-	if (!formulas->columns || !all)
+	formulas->names = arena_calloc(arena, width + count + 1, sizeof *formulas->names);
+	if (!formulas->columns || !formulas->names)
 		return error_memory(error);
-	if (names && width)
-		memcpy(all, names, width * sizeof *all);
+	memcpy(formulas->names, names, width * sizeof *names);
 	for (size_t i = 0; i < count && rc == 0; i++)
-		rc = add(formulas, texts[i], all, arena, error);
+		rc = add(formulas, texts[i], arena, error);
 	return rc;
 }
 

@@ -17,7 +17,8 @@ static const struct report_column columns[] = {{"key", REPORT_COMPOSED}, {"time_
 	{"percent", REPORT_PERCENT}, {"records", REPORT_NUMBER}};
 /* Keys may be long: in a table they come last. */
 static const struct report_column table_columns[] = {{"of life", REPORT_PERCENT}, {"of wall", REPORT_PERCENT},
-	{"time", REPORT_DURATION}, {"records", REPORT_NUMBER}, {"key", REPORT_COMPOSED}};
+	{"time", REPORT_DURATION}, {"records", REPORT_NUMBER},
+	{"key", REPORT_COMPOSED, 0, REPORT_WORTH_MOST}};
 
 struct options {
 	bool is_operations, has_absent;
@@ -129,10 +130,12 @@ static void print_table_row(struct report *report, const struct stats *stats, co
 	report_row(report);
 }
 
-static void print_table(struct report *report, const struct stats *stats, uint64_t top, bool has_absent,
-	const struct formula_columns *formulas, double *numbers)
+/* `foot`: rows of states, behind those of work. */
+static void print_table(struct report *report, const struct stats *stats, uint64_t top, uint64_t foot,
+	bool has_absent, const struct formula_columns *formulas, double *numbers)
 {
-	for (int states = 0; states < 2; states++)
+	for (int states = 0; states < 2; states++) {
+		top = states && foot > top ? foot : top;
 		for (size_t i = 0; i < stats->count && top; i++) {
 			const struct stats_row *row = &stats->rows[i];
 
@@ -141,9 +144,19 @@ static void print_table(struct report *report, const struct stats *stats, uint64
 			print_table_row(report, stats, row, formulas, numbers);
 			top--;
 		}
+	}
 	for (size_t i = 0; i < stats->count && top && has_absent; i++)
 		if (is_state(&stats->rows[i]) && stats->rows[i].state == EXTENT_ABSENT)
 			print_table_row(report, stats, &stats->rows[i], formulas, numbers);
+}
+
+static uint64_t work_rows(const struct stats *stats)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < stats->count; i++)
+		count += !is_state(&stats->rows[i]);
+	return count;
 }
 
 static int print_rows(struct program_call *call, const struct stats *stats,
@@ -163,8 +176,12 @@ static int print_rows(struct program_call *call, const struct stats *stats,
 		return rc;
 	if (is_table) {
 		print_coverage(call, stats);
-		print_table(report, stats, select_top(call->select), own->has_absent, formulas, numbers);
-		return report_close(report, error);
+		print_table(report, stats, program_top(call),
+			select_top(call->select) == UINT64_MAX ? UINT64_MAX : 0, own->has_absent, formulas,
+			numbers);
+		rc = report_close(report, error);
+		program_say_left_out(call, work_rows(stats));
+		return rc;
 	}
 	for (size_t i = 0; i < stats->count && i < select_top(call->select); i++) {
 		numbers_fill(stats, &stats->rows[i], formulas, numbers);
@@ -239,7 +256,7 @@ static int print_operations(struct program_call *call, struct error *error)
 			sizeof operation_columns / sizeof operation_columns[0], error);
 	if (rc < 0)
 		return rc;
-	for (size_t i = 0; i < operations.count && i < select_top(call->select); i++)
+	for (size_t i = 0; i < operations.count && i < program_top(call); i++)
 		print_operation(report, call->run, &operations.rows[i]);
 	/* of a filter that nothing matches, a header and a sentence: zeros would look like an answer */
 	if (operations.count || !select_has_record_filter(call->select)) {
@@ -247,7 +264,9 @@ static int print_operations(struct program_call *call, struct error *error)
 			print_figure(report, "queues at work", n, 0, operations.at_work_ns[n], true);
 		print_figure(report, "queued at most", 0, operations.queued_max, 0, false);
 	}
-	return report_close(report, error);
+	rc = report_close(report, error);
+	program_say_left_out(call, operations.count);
+	return rc;
 }
 
 static int take_operations(void *own, const char *value, struct error *error)
@@ -319,7 +338,8 @@ static int print_live(struct program_call *call, const struct live *live, struct
 		{"live_bytes", REPORT_FIGURES}, {"percent", REPORT_PERCENT},
 		{"allocated_bytes", REPORT_NUMBER}, {"freed_bytes", REPORT_NUMBER}};
 	static const struct report_column live_table[] = {{"in use", REPORT_SIZE}, {"share", REPORT_PERCENT},
-		{"allocated", REPORT_SIZE}, {"freed", REPORT_SIZE}, {"key", REPORT_COMPOSED}};
+		{"allocated", REPORT_SIZE}, {"freed", REPORT_SIZE},
+		{"key", REPORT_COMPOSED, 0, REPORT_WORTH_MOST}};
 	bool is_table = call->format == REPORT_TABLE;
 	struct report *report;
 	int rc = report_open(&report, stdout, call->format, "hpct-stats-live",
@@ -327,7 +347,7 @@ static int print_live(struct program_call *call, const struct live *live, struct
 
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < live->count && i < select_top(call->select); i++) {
+	for (size_t i = 0; i < live->count && i < program_top(call); i++) {
 		const struct live_row *row = &live->rows[i];
 		double share =
 			live->live_bytes > 0 ? 100.0 * (double)row->live_bytes / (double)live->live_bytes : 0;
