@@ -122,6 +122,29 @@ static void test_random(void **state)
 	assert_true(parsed > 100);
 }
 
+/* Columns by name: whatever stands in a metric's name, in any case. */
+static void test_names_in_braces(void **unused)
+{
+	static const char *const names[] = {"cycles:excl", "cache-misses:incl", ""};
+	const double own[] = {8, 3, 5}, whole[] = {16, 6, 7};
+	struct formula *formula;
+	struct error error;
+
+	(void)unused;
+	assert_int_equal(
+		formula_parse_named(&formula, "${cache-misses:incl} - ${CYCLES:excl} / @{cycles:excl} + $2",
+			names, 3, &error),
+		0);
+	assert_true(formula_value(formula, own, whole) == 3 - 0.5 + 5);
+	formula_free(formula);
+	assert_int_equal(formula_parse_named(&formula, "${cycles}", names, 3, &error), -ERROR_USAGE);
+	assert_non_null(
+		strstr(error.text, "a column's number or name, such as cycles:excl, is missing here"));
+	assert_int_equal(formula_parse_named(&formula, "${cycles:excl", names, 3, &error), -ERROR_USAGE);
+	assert_non_null(strstr(error.text, "} is missing"));
+	assert_int_equal(formula_parse(&formula, "${cycles:excl}", 3, &error), -ERROR_USAGE);
+}
+
 /* The longest name that stands there; ":incl" may be left out. */
 static void test_names(void **unused)
 {
@@ -155,33 +178,11 @@ static void test_names(void **unused)
 	}
 }
 
-/* Columns by name: whatever stands in a metric's name, in any case. */
-static void test_braces(void **unused)
-{
-	static const char *const names[] = {"cycles:excl", "cache-misses:incl", ""};
-	const double own[] = {8, 3, 5}, whole[] = {16, 6, 7};
-	struct formula *formula;
-	struct error error;
-
-	(void)unused;
-	assert_int_equal(
-		formula_parse_named(&formula, "${cache-misses:incl} - ${CYCLES:excl} / @{cycles:excl} + $2",
-			names, 3, &error),
-		0);
-	assert_true(formula_value(formula, own, whole) == 3 - 0.5 + 5);
-	formula_free(formula);
-	assert_int_equal(formula_parse_named(&formula, "${cycles}", names, 3, &error), -ERROR_USAGE);
-	assert_non_null(strstr(error.text, "no column of that name"));
-	assert_int_equal(formula_parse_named(&formula, "${cycles:excl", names, 3, &error), -ERROR_USAGE);
-	assert_non_null(strstr(error.text, "} is missing"));
-	assert_int_equal(formula_parse(&formula, "${cycles:excl}", 3, &error), -ERROR_USAGE);
-}
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_braces),
-		cmocka_unit_test(test_values), cmocka_unit_test(test_errors), cmocka_unit_test(test_long),
-		cmocka_unit_test(test_random)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_names),
+		cmocka_unit_test(test_names_in_braces), cmocka_unit_test(test_values),
+		cmocka_unit_test(test_errors), cmocka_unit_test(test_long), cmocka_unit_test(test_random)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

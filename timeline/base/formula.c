@@ -54,8 +54,8 @@ struct formula {
 
 struct parser {
 	const char *text, *at;
-	const char *const *names; /* of the columns; NULL: none */
 	size_t columns;
+	const char *const *names; /* of the columns; NULL: none */
 	unsigned nesting;
 	struct formula *formula;
 	struct error *error;
@@ -97,10 +97,10 @@ static size_t name_match(const char *text, const char *name)
 {
 	size_t size = strlen(name), suffix = strlen(INCLUSIVE);
 
-	if (size && strncmp(text, name, size) == 0)
+	if (size && strncasecmp(text, name, size) == 0)
 		return size;
 	if (size > suffix && strcmp(name + size - suffix, INCLUSIVE) == 0 &&
-		strncmp(text, name, size - suffix) == 0)
+		strncasecmp(text, name, size - suffix) == 0)
 		return size - suffix;
 	return 0;
 }
@@ -130,20 +130,6 @@ static int parse_column_name(struct parser *p, enum step_kind kind)
 	return emit(p, (struct step){.kind = kind, .column = column});
 }
 
-/* Behind "${": the whole name, in any case. */
-static int parse_braced_name(struct parser *p, enum step_kind kind)
-{
-	size_t size = strcspn(p->at, "}");
-
-	for (size_t i = 0; p->at[size] && p->names && i < p->columns; i++) {
-		if (strlen(p->names[i]) != size || strncasecmp(p->names[i], p->at, size) != 0)
-			continue;
-		p->at += size + 1;
-		return emit(p, (struct step){.kind = kind, .column = i});
-	}
-	return fail(p, p->at[size] ? "there is no column of that name" : "} is missing");
-}
-
 static int parse_column(struct parser *p, enum step_kind kind)
 {
 	char *end;
@@ -151,8 +137,14 @@ static int parse_column(struct parser *p, enum step_kind kind)
 	char what[96];
 
 	if (*p->at == '{') {
+		int rc;
+
 		p->at++;
-		return parse_braced_name(p, kind);
+		rc = parse_column_name(p, kind);
+		if (rc == 0 && *p->at != '}')
+			return fail(p, "} is missing");
+		p->at += rc == 0;
+		return rc;
 	}
 	if (!isdigit((unsigned char)*p->at))
 		return parse_column_name(p, kind);

@@ -393,8 +393,7 @@ static int print_rows(struct program_call *call, const struct diff_result *resul
 	}
 	if (!code)
 		code = report_close(report, error);
-	if (!code)
-		program_say_left_out(call, result->count);
+	program_say_left_out(call, result->count);
 	formula_columns_fini(&formulas.columns);
 	return code;
 }
