@@ -632,6 +632,17 @@ static OTF2_CallbackCode take_collective(OTF2_LocationRef location, OTF2_TimeSta
 	return take_message(own, UINT64_MAX, UINT64_MAX, sent > received ? sent : received);
 }
 
+/* Its end tells all of it. */
+static OTF2_CallbackCode take_collective_begin(OTF2_LocationRef location, OTF2_TimeStamp time,
+	uint64_t position, void *own, OTF2_AttributeList *list)
+{
+	struct otf2_import *otf2 = own;
+
+	(void)location, (void)time, (void)position, (void)list;
+	otf2->taken++;
+	return OTF2_CALLBACK_SUCCESS;
+}
+
 /* ---- values ---- */
 
 static uint32_t metric_of(struct otf2_import *otf2, struct member *member)
@@ -773,6 +784,7 @@ static OTF2_EvtReaderCallbacks *event_calls(void)
 	OTF2_EvtReaderCallbacks_SetMpiRecvCallback(calls, take_send);
 	OTF2_EvtReaderCallbacks_SetMpiIsendCallback(calls, take_isend);
 	OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(calls, take_isend);
+	OTF2_EvtReaderCallbacks_SetMpiCollectiveBeginCallback(calls, take_collective_begin);
 	OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(calls, take_collective);
 	return calls;
 }
