@@ -835,6 +835,8 @@ static int read_events(struct otf2_import *otf2)
 		otf2->damage = OTF2_ERROR_FILE_CAN_NOT_OPEN;
 	for (uint32_t i = 0; i < otf2->location_count && code == 0; i++) {
 		otf2->at = &otf2->locations[i];
+		if (otf2->at->own != UNKNOWN && !*string_at(otf2, otf2->at->own))
+			continue; /* a rank that hpct-export had no process of */
 		if (!find_stream(otf2, &otf2->locations[i]))
 			code = error_memory(otf2->error);
 		if (code == 0)
