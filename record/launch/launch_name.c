@@ -9,6 +9,7 @@
 
 #include "record/agent/process/process.h"
 #include "record/launch/launcher.h"
+#include "store/base/utf8.h"
 #include "store/store.h"
 
 static const char *environment_first(const char *const *names)
@@ -128,6 +129,8 @@ int run_path_make(char *path, unsigned room, const char *pattern, const char *pr
 		result = pattern_expand(path, room, pattern, name, error);
 	else
 		snprintf(path, room, "%.200s-%s", program_name, name->label);
+	if (!pattern)
+		store_utf8_clean(path); /* the user sees this name, and did not choose it */
 	if (result)
 		return result;
 	length = strlen(path);

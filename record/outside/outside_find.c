@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "record/base/proc_read.h"
+#include "store/base/utf8.h"
 
 #define PIDS_MAX 1024u
 #define KERNEL_THREAD 0x00200000u /* of the flags in /proc/PID/stat */
@@ -50,6 +51,7 @@ static bool process_read(uint32_t pid, struct process *process)
 		return false;
 	*end = '\0';
 	snprintf(process->name, sizeof(process->name), "%s", name + 1);
+	store_utf8_clean(process->name);
 	process->group = group_of(pid);
 	return sscanf(end + 2,
 		       "%c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",

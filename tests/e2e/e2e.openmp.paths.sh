@@ -12,7 +12,7 @@ near() { # SENTENCE WANT_MS GOT_MS : work by CPU time, sampled every millisecond
 # The samples' paths without what the compilers call bodies, and without lines, which differ by one.
 paths() { # RUN
 	hpct-slice "$1.hpct" --format tsv | tsv '$c["track"] == "samples" && $c["metric"] == "CPUTIME" { print $c["weight"] "\t" $c["path"] }' |
-		sed -E 's/;[^;]*(_omp_fn|omp_outlined|omp_task_entry)[^;]*//g; s/;(cpu_now|clock_gettime|__vdso)[^;]*//g; s/<(omp [a-z]+) openmp_paths.c:[0-9]+>/<\1>/g'
+		sed -E 's/;[^;]*(_omp_fn|omp_outlined|omp_task_entry)[^;]*//g; s/;(cpu_now|cpu_of|clock_gettime|__vdso)[^;]*//g; s/<(omp [a-z]+) openmp_paths.c:[0-9]+>/<\1>/g'
 }
 
 ms() { # PATH : of CPU time there and below

@@ -4,23 +4,32 @@
  * ms). Prints what it did as "path-of-functions units", and who came last at barriers and ends of regions,
  * counted by itself. Compiled by e2e.openmp.paths with each runtime there is.
  */
+#define _GNU_SOURCE
 #include <omp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define OUT_OF_LINE __attribute__((noinline))
 #define STAY __asm__ volatile("")
 
-static double cpu_now(void)
+static double cpu_of(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	clock_gettime(clock, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double cpu_now(void)
+{
+	return cpu_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void OUT_OF_LINE burn(int units)
@@ -177,9 +186,30 @@ static void OUT_OF_LINE tasks(void)
 
 /* ---- waiting ---- */
 
-/* In each round one thread takes the lock first, and keeps it until the other asks for it: they meet there,
- * on however few processors. */
+/* In each round one thread takes the lock first, and keeps it until the other has waited for it: it sleeps,
+ * or it has spun for some samples, on however few processors. */
 static atomic_int held, asked;
+static struct {
+	pid_t tid;
+	clockid_t clock;
+	double since;
+} asker;
+
+static bool has_waited(void)
+{
+	char path[64], state = 0;
+	FILE *stat;
+
+	if (cpu_of(asker.clock) > asker.since + 0.004)
+		return true;
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)asker.tid);
+	stat = fopen(path, "r");
+	if (!stat || fscanf(stat, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	if (stat)
+		fclose(stat);
+	return state == 'S';
+}
 
 static void OUT_OF_LINE lock_ask(int round)
 {
@@ -187,6 +217,9 @@ static void OUT_OF_LINE lock_ask(int round)
 		return;
 	while (atomic_load(&held) != round)
 		sched_yield();
+	asker.tid = gettid();
+	pthread_getcpuclockid(pthread_self(), &asker.clock);
+	asker.since = cpu_of(asker.clock);
 	atomic_store(&asked, round);
 }
 
@@ -195,7 +228,7 @@ static void OUT_OF_LINE lock_keep(int round)
 	if (omp_get_thread_num() != round % 2)
 		return;
 	atomic_store(&held, round);
-	while (atomic_load(&asked) != round)
+	while (atomic_load(&asked) != round || !has_waited())
 		sched_yield();
 }
 

@@ -284,7 +284,7 @@ void flame_print(const struct flame *flame, uint32_t columns, FILE *out)
 
 static const char svg_script[] =
 	"<script><![CDATA[\n"
-	"const all=[...document.querySelectorAll('g.f')],W=1200;\n"
+	"{const own=document.currentScript.parentNode,all=[...own.querySelectorAll('g.f')],W=1200;\n"
 	"function lay(x0,w){for(const g of all){const b=+g.dataset.b,v=+g.dataset.v;let "
 	"x=(b-x0)*W/w,n=v*W/w;\n"
 	"if(x<0){n+=x;x=0}n=Math.min(n,W-x);g.style.display=n>0.3?'':'none';\n"
@@ -292,16 +292,16 @@ static const char svg_script[] =
 	"t.setAttribute('x',x+3);const c=Math.floor((n-6)/7.4);t.textContent=c<3?'':g.dataset.n.length>c?\n"
 	"g.dataset.n.slice(0,c-1)+'\\u2026':g.dataset.n}}\n"
 	"for(const g of all)g.onclick=()=>lay(+g.dataset.b,+g.dataset.v);\n"
-	"document.getElementById('find').onclick=()=>{const q=prompt('function "
+	"own.querySelector('.find').onclick=()=>{const q=prompt('function "
 	"contains:');if(q===null)return;\n"
 	"let s=0,e=-1,T=0;for(const g of all){const "
 	"m=q&&g.dataset.n.includes(q);if(g.dataset.r){e=-1;T+=+g.dataset.v}"
 	"g.children[1].style.stroke=m?'#d0d':'';\n"
 	"g.children[1].style.strokeWidth=m?2:0;const "
 	"b=+g.dataset.b;if(m&&b>=e){s+=+g.dataset.v;e=b+(+g.dataset.v)}}\n"
-	"document.getElementById('found').textContent=q?q+': '+(100*s/T).toFixed(1)+' "
+	"own.querySelector('.found').textContent=q?q+': '+(100*s/T).toFixed(1)+' "
 	"%':''};\n"
-	"lay(0,+all[0].dataset.v);\n"
+	"lay(0,+all[0].dataset.v)}\n"
 	"]]></script>\n";
 
 /* A name comes from a traced program. */
@@ -386,8 +386,9 @@ void flame_svg(const struct flame *flame, const char *title, FILE *out)
 	put_xml(out, title);
 	if (flame->levels > drawn_levels(flame))
 		fprintf(out, " (%u more levels)", flame->levels - drawn_levels(flame));
-	fputs("</text>\n<text id=\"find\" x=\"3\" y=\"34\" style=\"cursor:pointer\" fill=\"#06c\">find</text>"
-	      "<text id=\"found\" x=\"60\" y=\"34\"></text>\n",
+	fputs("</text>\n<text class=\"find\" x=\"3\" y=\"34\" style=\"cursor:pointer\" "
+	      "fill=\"#06c\">find</text>"
+	      "<text class=\"found\" x=\"60\" y=\"34\"></text>\n",
 		out);
 	for (uint32_t i = 0; i < flame->count; i++)
 		put_svg_box(flame, &flame->boxes[i], out);

@@ -23,6 +23,16 @@ static int take_format(void *own, const char *value, struct error *error)
 	if (format < 0)
 		return error_set(error, ERROR_USAGE, "--format %s: write table, tsv or json", value);
 	words->call->format = (enum report_format)format;
+	words->call->is_format_given = true;
+	return 0;
+}
+
+static int take_no_pager(void *own, const char *value, struct error *error)
+{
+	struct program_words *words = own;
+
+	(void)value, (void)error;
+	words->call->no_pager = true;
 	return 0;
 }
 
@@ -119,6 +129,8 @@ static const struct shared_option {
 	struct program_option option;
 } shared_options[] = {
 	{PROGRAM_FORMAT, {0, "format", "FORMAT", "table (default), tsv or json", take_format}},
+	{PROGRAM_FORMAT,
+		{0, "no-pager", NULL, "print on a terminal at once, however long it is", take_no_pager}},
 	{PROGRAM_RUN | PROGRAM_RUNS,
 		{0, "debug-path", "DIR", "search DIR for binaries and debug information", take_debug_path}},
 	{PROGRAM_RUN | PROGRAM_RUNS,
@@ -144,6 +156,15 @@ static bool is_used(const struct program *program, const struct shared_option *s
 	return shared->use == 0 || (program->uses & shared->use);
 }
 
+/* The program's own option of that name stands for the shared one. */
+static bool has_own(const struct program *program, const struct program_option *shared)
+{
+	for (size_t i = 0; i < program->option_count; i++)
+		if (strcmp(program->options[i].name, shared->name) == 0)
+			return true;
+	return false;
+}
+
 /* ---- help ---- */
 
 int program_print_help(const struct program *program, struct error *error)
@@ -152,7 +173,7 @@ int program_print_help(const struct program *program, struct error *error)
 	size_t count = 0;
 
 	for (size_t i = 0; i < SHARED_COUNT; i++)
-		if (is_used(program, &shared_options[i]))
+		if (is_used(program, &shared_options[i]) && !has_own(program, &shared_options[i].option))
 			shared[count++] = &shared_options[i].option;
 	return program_help(program, shared, count, error);
 }
