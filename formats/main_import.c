@@ -55,13 +55,13 @@ struct bounds {
 	uint64_t begin_ns, end_ns;
 };
 
-/* The sentence of what is kept says what is damaged, too. */
+/* The sentence of what is kept says what is damaged, too. path: NULL for a stream. */
 static int take(const struct choice *choice, struct packed_file *file, FILE *in, const char *name,
-	const char *output, bool is_stdin, const struct bounds *bounds, struct error *error)
+	const char *path, const char *output, const struct bounds *bounds, struct error *error)
 {
 	struct format_input input = {.in = in,
 		.name = name,
-		.path = is_stdin ? NULL : name,
+		.path = path,
 		.fd = packed_file_fd(file),
 		.file = file,
 		.finds_names = true,
@@ -147,7 +147,7 @@ static int take_into(
 		packed_file_close(file, name, NULL);
 		return rc;
 	}
-	rc = take(&choice, file, in, name, made, &bounds, error);
+	rc = take(&choice, file, in, name, NULL, made, &bounds, error);
 	return rc ? rc : store_move(made, choice.into, &call->arena, error);
 }
 
@@ -180,7 +180,7 @@ static int work(struct program_call *call, struct error *error)
 			strerror(errno));
 	if (choice->into)
 		return take_into(call, file, in, name, error);
-	return take(choice, file, in, name, output, is_stdin, &(struct bounds){0, 0}, error);
+	return take(choice, file, in, name, is_stdin ? NULL : name, output, &(struct bounds){0, 0}, error);
 }
 
 static char from_help[FORMAT_TEXT_MAX];
