@@ -272,7 +272,7 @@ static const struct report_column *table_columns(const struct printing *printing
 	if (columns) {
 		put_formula_columns(at, printing->extras->formulas);
 		at += printing->extras->formulas->count;
-		*at++ = (struct report_column){"name", REPORT_TEXT, 26};
+		*at++ = (struct report_column){"name", REPORT_TEXT, 26, REPORT_WORTH_MOST};
 		*at = (struct report_column){"place", REPORT_TEXT, 14};
 	}
 	return columns;
@@ -343,11 +343,15 @@ static int print_rows(const struct printing *printing, bool is_table, size_t top
 	const struct profile *profile = printing->profile;
 	size_t shown = 0;
 
-	for (size_t i = 0; i < profile->count && shown < top; i++) {
-		if (is_table && !is_whole && is_small(profile, &profile->rows[i])) {
-			printed->left_out++;
+	for (size_t i = 0; i < profile->count; i++) {
+		bool is_left_out = is_table && !is_whole && is_small(profile, &profile->rows[i]);
+
+		if (shown >= top)
+			printed->beyond += !is_left_out;
+		else
+			printed->left_out += is_left_out;
+		if (shown >= top || is_left_out)
 			continue;
-		}
 		shown++;
 		printed->rough += profile_report_is_rough(profile, i);
 		if (is_table)

@@ -34,6 +34,7 @@ bool profile_report_is_rough(const struct profile *profile, size_t row);
 
 struct profile_printed {
 	size_t left_out; /* small rows of a table */
+	size_t beyond;	 /* rows behind the top ones */
 	size_t rough;	 /* rows that are marked */
 };
 
