@@ -40,7 +40,7 @@ _hpct_values() {
 	--of) echo gpu-idle gpu-idle-sampled all-idle cpu-idle cpu-idle-cause waiting serial lock lock-holder lock-pair gil gil-wait gil-pair omp mpi-wait ;;
 	--runtime) echo hidden frames ;;
 	--to) echo tsv csv folded chrome speedscope firefox callgrind svg svg-chart html pprof perfetto otf2 ;;
-	--from) echo tsv csv prometheus chrome nsys otf2 pprof perfetto perf folded ;;
+	--from) echo tsv csv prometheus chrome nsys otf2 pprof perfetto perf hpctoolkit folded ;;
 	--busy) echo any kernel ;;
 	--group) echo process all ;;
 	--over | --each) echo rank thread process host device stream ;;
