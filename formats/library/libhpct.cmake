@@ -42,7 +42,7 @@ if(HPCT_PORTABLE)
   set(LIBHPCT_PRIVATE "")
   set(LIBHPCT_LIBS " -lpthread -ldl -lm") # there is no other that brings them
   foreach(name lmdb dw elf zstd z bz2 lzma sqlite3)
-    find_library(archive_${name} ${name})
+    find_library(archive_${name} lib${name}.a)
     if(archive_${name})
       list(APPEND library_parts ${archive_${name}})
     endif()

@@ -249,6 +249,8 @@ static bool frame_place(
 	struct remote_unwind_module *module =
 		frame->slot < target->modules.count ? &target->modules.list[frame->slot] : NULL;
 
+	if (outside_python_frame(target, frame, slot, offset))
+		return *slot != UNWIND_NO_SLOT;
 	*slot = outside_target_slot(target, module);
 	*offset = frame->address - (module ? module->bias : 0);
 	return *slot != UNWIND_NO_SLOT;
@@ -271,17 +273,17 @@ static bool node_put(struct outside_thread *thread, uint32_t *parent, uint32_t s
 }
 
 /* Enters the path that was just walked. 0: there is no room for it. */
-static uint32_t nodes_put(struct outside_thread *thread, uint32_t root)
+static uint32_t nodes_put(
+	struct outside_thread *thread, uint32_t root, const struct unwind_frame *frames, unsigned count)
 {
-	const struct unwinder *u = thread->target->unwinder;
 	uint32_t parent = root;
 	bool is_whole = true;
 
-	for (unsigned i = u->count; i-- > 0 && is_whole;) {
+	for (unsigned i = count; i-- > 0 && is_whole;) {
 		uint32_t slot, child;
 		uint64_t offset;
 
-		is_whole = frame_place(thread->target, &u->frames[i], &slot, &offset);
+		is_whole = frame_place(thread->target, &frames[i], &slot, &offset);
 		child = is_whole ? context_tree_child_find(&thread->tree, parent, slot, offset) : 0;
 		if (child)
 			parent = child;
@@ -311,11 +313,14 @@ static bool is_at_end(const struct outside_thread *thread, struct unwinder *u)
 }
 
 uint32_t outside_thread_path(struct outside *outside, struct outside_thread *thread,
-	const struct arch_registers *registers, const char *stack, size_t bytes, bool *is_partial)
+	const struct arch_registers *registers, const char *stack, size_t bytes, bool with_python,
+	bool *is_partial)
 {
 	struct outside_target *target = thread->target;
 	uint64_t sp = registers->value[ARCH_SP];
+	const struct unwind_frame *frames;
 	struct unwinder *u;
+	unsigned count;
 	uint32_t node;
 
 	*is_partial = true;
@@ -328,7 +333,11 @@ uint32_t outside_thread_path(struct outside *outside, struct outside_thread *thr
 	target->sample_low = sp;
 	target->sample_high = sp + (64u << 20);
 	*is_partial = unwind_walk(u, registers) != UNWIND_FULL && !is_at_end(thread, u);
-	node = nodes_put(thread, *is_partial ? thread->partial_root : thread->root);
+	frames = u->frames;
+	count = u->count;
+	if (with_python)
+		frames = outside_python_join(target, !*is_partial, &count);
+	node = nodes_put(thread, *is_partial ? thread->partial_root : thread->root, frames, count);
 	*is_partial |= !node;
 	return node ? node : thread->partial_root;
 }

@@ -35,6 +35,14 @@ code "a table" 0 hpct-stats planted.hpct --by cluster
 check "its first line" grep -q '^12 streams in 3 groups of those that do alike; silhouette 0\.[89]' out
 check "ranks in short" grep -Eq '^ +1 +3 +0 +8-10 ' out
 check "the outlier's line" grep -Eq '^cpu:n/11/12.0/0 +2 +100.00' out
+# On the page of hpct-report, and as a picture of who differs from whom.
+hpct-report planted.hpct --format tsv >out 2>err || fail "report: $(cat err)"
+same "groups on the page" '8:main;solve 3:main;read 1:main;log' "$(tsv '$c["section"] == "alike" { print $c["count"] ":" $c["path"] }' <out | paste -sd ' ')"
+hpct-report planted.hpct --format html >out 2>err || fail "html: $(cat err)"
+same "12 x 12 cells" 144 "$(grep -o ' % differ</title>' out | wc -l)"
+check "rank 11 has nothing in common with rank 0" grep -q '<title>cpu:n/11/12.0/0 (group 2, outlier), cpu:n/0/1.0/0 (group 0): 100.0 % differ</title>' out
+check "rank 0 and rank 1 have" grep -q '<title>cpu:n/0/1.0/0 (group 0), cpu:n/1/2.0/0 (group 0): 1.6 % differ</title>' out
+
 hpct-stats planted.hpct --by cluster --streams rank=0-7 --format tsv >out
 same "of alike ranks there is one group" 0 "$(tsv '{ print $c["cluster"] }' <out | sort -u | paste -sd ' ')"
 hpct-stats planted.hpct --by cluster --time 0..300ms --format tsv >out

@@ -45,4 +45,16 @@ int profile_over_compute(struct profile *profile, struct profile_over *over, str
 	const struct select *select, enum profile_view view, enum profile_over_key key, struct arena *arena,
 	struct error *error);
 
+/* What each group has, of everything that is selected. */
+struct profile_each {
+	const char *key; /* the rank, the stream, HOST/PID.GENERATION, the host, HOST/DEVICE */
+	uint32_t streams;
+	double *values; /* by metric, inclusive */
+};
+
+/* The groups in their order, in `each`, and the metrics, in profile->metrics; the profile has its rows, too.
+ * In `arena`. ERROR_EMPTY as above. */
+int profile_each_compute(struct profile *profile, struct profile_each **each, size_t *count, struct run *run,
+	const struct select *select, enum profile_over_key key, struct arena *arena, struct error *error);
+
 #endif

@@ -3,11 +3,13 @@
 #include "timeline/stats/clusters.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/base/arena.h"
 #include "store/base/array.h"
+#include "store/base/bytes.h"
 #include "timeline/base/key_ids.h"
 #include "timeline/base/progress.h"
 #include "timeline/stats/medoids.h"
@@ -279,12 +281,13 @@ static int describe(struct making *making, struct error *error)
 
 /* ---- the whole ---- */
 
-static int choose_streams(struct making *making, struct error *error)
+static int choose_streams(struct making *making, const uint32_t *streams, uint32_t count, struct error *error)
 {
 	struct clusters *clusters = making->clusters;
-	uint32_t count;
-	const uint32_t *streams = select_streams(making->select, &count);
 	bool has_threads = false;
+
+	if (!streams)
+		streams = select_streams(making->select, &count);
 
 	for (uint32_t i = 0; i < count; i++)
 		has_threads |= run_stream(making->run, streams[i])->s.kind == STORE_STREAM_CPU;
@@ -295,6 +298,8 @@ static int choose_streams(struct making *making, struct error *error)
 	for (uint32_t i = 0; i < count; i++)
 		if (!has_threads || run_stream(making->run, streams[i])->s.kind == STORE_STREAM_CPU)
 			clusters->streams[clusters->count++].stream = streams[i];
+	for (uint32_t i = 0; i < clusters->count; i++)
+		clusters->streams[i].vector = i;
 	return 0;
 }
 
@@ -334,10 +339,32 @@ static void sort(struct making *making)
 	}
 }
 
-static int make(struct making *making, struct error *error)
+static int fill_heat(struct making *making, struct error *error)
 {
 	struct clusters *clusters = making->clusters;
-	int rc = choose_streams(making, error);
+	uint32_t count = clusters->count < CLUSTERS_HEAT ? clusters->count : CLUSTERS_HEAT;
+	uint32_t *streams = arena_calloc(making->arena, (size_t)count + 1, sizeof *streams);
+	float *heat = arena_calloc(making->arena, (size_t)count * count + 1, sizeof *heat);
+
+	if (!streams || !heat)
+		return error_memory(error);
+	for (uint32_t i = 0; i < count; i++) {
+		streams[i] = (uint32_t)((uint64_t)i * clusters->count / count);
+		for (uint32_t j = 0; j < i; j++)
+			heat[i * count + j] = heat[j * count + i] =
+				difference(&making->vectors[clusters->streams[streams[i]].vector],
+					&making->vectors[clusters->streams[streams[j]].vector]);
+	}
+	clusters->heat_count = count;
+	clusters->heat_streams = streams;
+	clusters->heat = heat;
+	return 0;
+}
+
+static int make(struct making *making, const uint32_t *streams, uint32_t count, struct error *error)
+{
+	struct clusters *clusters = making->clusters;
+	int rc = choose_streams(making, streams, count, error);
 
 	if (!rc)
 		rc = vectors_fill(making, error);
@@ -359,19 +386,68 @@ static int make(struct making *making, struct error *error)
 		find_outliers(making, g);
 	rc = describe(making, error);
 	qsort(clusters->streams, clusters->count, sizeof *clusters->streams, compare_streams);
-	return rc;
+	return rc ? rc : fill_heat(making, error);
 }
 
 int clusters_make(struct clusters *clusters, struct run *run, const struct select *select,
-	struct arena *arena, struct error *error)
+	const uint32_t *streams, uint32_t count, struct arena *arena, struct error *error)
 {
 	struct making making = {.clusters = clusters, .run = run, .select = select, .arena = arena};
 	int rc;
 
 	*clusters = (struct clusters){0};
 	key_ids_init(&making.features, sizeof(struct feature));
-	rc = make(&making, error);
+	rc = make(&making, streams, count, error);
 	key_ids_fini(&making.features);
 	free(making.contexts);
 	return rc;
+}
+
+/* ---- ranks ---- */
+
+static int compare_ranks(const void *left, const void *right)
+{
+	int32_t a = *(const int32_t *)left, b = *(const int32_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+static void put_ranks(struct store_bytes *text, const int32_t *ranks, size_t count)
+{
+	for (size_t i = 0, end; i < count; i = end) {
+		char range[40];
+		int size;
+
+		for (end = i + 1; end < count && ranks[end] <= ranks[end - 1] + 1; end++)
+			;
+		size = snprintf(range, sizeof range, "%s%d", i ? "," : "", ranks[i]);
+		if (ranks[end - 1] != ranks[i])
+			size += snprintf(range + size, sizeof range - (size_t)size, "-%d", ranks[end - 1]);
+		store_bytes_put(text, range, (size_t)size);
+	}
+}
+
+const char *clusters_ranks(
+	const struct clusters *clusters, const struct run *run, uint32_t cluster, struct arena *arena)
+{
+	int32_t *ranks = calloc((size_t)clusters->count + 1, sizeof *ranks);
+	struct store_bytes text = {0};
+	const char *copy = NULL;
+	size_t count = 0;
+
+	for (uint32_t i = 0; ranks && i < clusters->count; i++) {
+		int32_t rank = run_stream(run, clusters->streams[i].stream)->s.rank;
+
+		if (clusters->streams[i].cluster == cluster && rank >= 0)
+			ranks[count++] = rank;
+	}
+	if (count) {
+		qsort(ranks, count, sizeof *ranks, compare_ranks);
+		put_ranks(&text, ranks, count);
+	}
+	if (ranks && !text.failed)
+		copy = arena_copy(arena, count ? (const char *)text.data : "", text.size);
+	store_bytes_fini(&text);
+	free(ranks);
+	return copy;
 }

@@ -25,6 +25,7 @@ struct cluster_stream {
 	bool is_medoid, is_outlier;
 	double distance;   /* from its medoid, 0 to 1 */
 	double next;	   /* from the nearest other medoid; 0 with one group */
+	uint32_t vector;   /* for clusters.c only */
 	double silhouette; /* by the medoids: (b - a) / max(a, b), b to the next medoid; 0 with one group */
 };
 
@@ -42,12 +43,23 @@ struct clusters {
 	uint32_t cluster_count;
 	double silhouette; /* the mean of the sample, by which the number of groups was chosen */
 	bool is_sampled;
+	/* How far streams are from each other, for a heat map: of some, chosen evenly in the order of
+	 * `streams`. */
+	uint32_t heat_count;
+	const uint32_t *heat_streams; /* places in `streams` */
+	const float *heat;	      /* [heat_count][heat_count], 0 to 1 */
 };
+#define CLUSTERS_HEAT 64u
 
-/* Of the selected threads; of the queues where no thread is selected. An outlier is a stream that is alone in
+/* Of the selected threads; of the queues where no thread is selected; `streams`: of these instead of the
+ * selected ones, NULL: not. An outlier is a stream that is alone in
  * its group, or farther from its medoid than the mean of its group and three deviations, and
  * CLUSTERS_LEAST_DIFFERENCE. Everything in `arena`. */
 int clusters_make(struct clusters *clusters, struct run *run, const struct select *select,
-	struct arena *arena, struct error *error);
+	const uint32_t *streams, uint32_t count, struct arena *arena, struct error *error);
+
+/* "0-3,7": the ranks of a group's streams; "": they have none. In `arena`; NULL: no memory. */
+const char *clusters_ranks(
+	const struct clusters *clusters, const struct run *run, uint32_t cluster, struct arena *arena);
 
 #endif

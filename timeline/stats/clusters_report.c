@@ -2,8 +2,6 @@
 /* clusters_report.c - see clusters_report.h. */
 #include "timeline/stats/clusters_report.h"
 
-#include <stdlib.h>
-
 #include "timeline/report/report_fit.h"
 
 static const struct report_column stream_columns[] = {{"cluster", REPORT_NUMBER}, {"stream", REPORT_TEXT},
@@ -49,48 +47,8 @@ static int put_streams(const struct clusters *clusters, const struct run *run, e
 
 /* ---- for people ---- */
 
-static int compare_ranks(const void *left, const void *right)
-{
-	int32_t a = *(const int32_t *)left, b = *(const int32_t *)right;
-
-	return (a > b) - (a < b);
-}
-
-/* "0-3,7": the ranks of a group's streams. */
-static void put_ranks(
-	struct report *report, const struct clusters *clusters, const struct run *run, uint32_t cluster)
-{
-	int32_t *ranks = calloc((size_t)clusters->count + 1, sizeof *ranks);
-	struct store_bytes text = {0};
-	size_t count = 0;
-
-	for (uint32_t i = 0; ranks && i < clusters->count; i++) {
-		int32_t rank = run_stream(run, clusters->streams[i].stream)->s.rank;
-
-		if (clusters->streams[i].cluster == cluster && rank >= 0)
-			ranks[count++] = rank;
-	}
-	if (count)
-		qsort(ranks, count, sizeof *ranks, compare_ranks);
-	for (size_t i = 0, end; i < count; i = end) {
-		char range[32];
-		int size;
-
-		for (end = i + 1; end < count && ranks[end] <= ranks[end - 1] + 1; end++)
-			;
-		size = ranks[end - 1] == ranks[i]
-			       ? snprintf(range, sizeof range, "%s%d", i ? "," : "", ranks[i])
-			       : snprintf(range, sizeof range, "%s%d-%d", i ? "," : "", ranks[i],
-					 ranks[end - 1]);
-		store_bytes_put(&text, range, (size_t)size);
-	}
-	report_text(report, (const char *)text.data, text.size);
-	store_bytes_fini(&text);
-	free(ranks);
-}
-
-static int put_groups(
-	const struct clusters *clusters, const struct run *run, uint64_t top, struct error *error)
+static int put_groups(const struct clusters *clusters, const struct run *run, uint64_t top,
+	struct arena *arena, struct error *error)
 {
 	struct report *report;
 	int rc = report_open(&report, stdout, REPORT_TABLE, "hpct-stats-clusters", group_columns,
@@ -102,7 +60,7 @@ static int put_groups(
 		report_number(report, g);
 		report_number(report, cluster->streams);
 		report_number(report, cluster->outliers);
-		put_ranks(report, clusters, run, g);
+		report_string(report, clusters_ranks(clusters, run, g, arena));
 		report_string(report, run_stream(run, cluster->medoid)->text);
 		report_real(report, 100 * cluster->share);
 		report_real(report, 100 * cluster->usual);
@@ -142,7 +100,7 @@ static int put_outliers(const struct clusters *clusters, const struct run *run, 
 }
 
 int clusters_report(const struct clusters *clusters, const struct run *run, enum report_format format,
-	uint64_t top, struct error *error)
+	uint64_t top, struct arena *arena, struct error *error)
 {
 	int rc;
 
@@ -155,6 +113,6 @@ int clusters_report(const struct clusters *clusters, const struct run *run, enum
 	else
 		report_fit_say("%u stream%s in one group: nothing tells them apart", clusters->count,
 			clusters->count == 1 ? "" : "s");
-	rc = put_groups(clusters, run, top, error);
+	rc = put_groups(clusters, run, top, arena, error);
 	return rc ? rc : put_outliers(clusters, run, error);
 }

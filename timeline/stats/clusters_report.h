@@ -11,6 +11,6 @@
 
 /* To stdout; of a table at most `top` groups, else so many streams. */
 int clusters_report(const struct clusters *clusters, const struct run *run, enum report_format format,
-	uint64_t top, struct error *error);
+	uint64_t top, struct arena *arena, struct error *error);
 
 #endif

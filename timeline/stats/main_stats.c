@@ -425,8 +425,10 @@ static int work_clusters(struct program_call *call, struct error *error)
 	if (rc == 0)
 		rc = coverage_require(call->run, call->select, error);
 	if (rc == 0)
-		rc = clusters_make(&clusters, call->run, call->select, &call->arena, error);
-	return rc ? rc : clusters_report(&clusters, call->run, call->format, select_top(call->select), error);
+		rc = clusters_make(&clusters, call->run, call->select, NULL, 0, &call->arena, error);
+	return rc ? rc
+		  : clusters_report(&clusters, call->run, call->format, select_top(call->select),
+			    &call->arena, error);
 }
 
 static int work(struct program_call *call, struct error *error)

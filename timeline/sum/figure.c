@@ -24,6 +24,8 @@ static const struct {
 	{"uJ", true, {"W", 1e-6}},
 	{"mJ", true, {"W", 1e-3}},
 	{"B", true, {"B/s", 1}},
+	{"s", true, {"%", 100}},
+	{"J", true, {"W", 1}},
 	{"", true, {"/s", 1}},
 	{"events", true, {"/s", 1}},
 	{"bytes", true, {"B/s", 1}},
@@ -348,6 +350,15 @@ static int pieces_read(struct run *run, const struct figure *figure, uint64_t be
 			number(&reading, reading.kept[i].value));
 	free(reading.kept);
 	return rc;
+}
+
+int figure_values(struct run *run, const struct figure *figure, uint64_t begin_ns, uint64_t end_ns,
+	void (*value)(void *own, uint64_t time_ns, double value), void (*restart)(void *own), void *own,
+	struct error *error)
+{
+	const struct pieces pieces = {.value = value, .own = own};
+
+	return pieces_read(run, figure, begin_ns, end_ns, &pieces, restart, error);
 }
 
 /* The last value before a moment. */

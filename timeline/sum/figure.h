@@ -47,6 +47,12 @@ struct figure_column {
 int figure_columns(struct run *run, const struct figure *figure, const uint64_t *edges, uint32_t count,
 	struct figure_column *columns, struct error *error);
 
+/* Each value in [begin, end), as it was recorded, a double's as its number. Values come in order of time; if
+ * `restart` is called those before it are to be forgotten, and all come again. */
+int figure_values(struct run *run, const struct figure *figure, uint64_t begin_ns, uint64_t end_ns,
+	void (*value)(void *own, uint64_t time_ns, double value), void (*restart)(void *own), void *own,
+	struct error *error);
+
 /* "1.5 GiB", "12.3 MB/s", "45 %". */
 #define FIGURE_TEXT_MAX 32u
 void figure_text(char text[FIGURE_TEXT_MAX], double value, const char *unit);

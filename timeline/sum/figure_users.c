@@ -95,13 +95,20 @@ static enum figure_nearness device_nearness(
 	return has_users ? FIGURE_OF_A_DEVICE : FIGURE_OF_HOST;
 }
 
+/* Series of other tools are in a store of their own; those of no host tell of all. */
+static bool is_same_host(const struct run_stream *gauges, const struct run_stream *r)
+{
+	return gauges->store == r->store ||
+	       (gauges->s.kind == STORE_STREAM_GAUGES && (!*gauges->host || !strcmp(gauges->host, r->host)));
+}
+
 enum figure_nearness figure_nearness(
 	const struct figure_users *users, uint32_t stream, const struct figure *figure)
 {
 	const struct run_stream *r = run_stream(users->run, stream),
 				*of = run_stream(users->run, figure->stream);
 
-	if (of->store != r->store)
+	if (!is_same_host(of, r))
 		return FIGURE_OF_OTHERS;
 	if (figure->stream == stream)
 		return FIGURE_OF_STREAM;

@@ -6,7 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const usual[] = {"cpu_user", "resident", "cpu_busy", "memory_used"};
+#define SUGGESTED 5u
+#define SUGGESTED_LINES 2u
+#define BARE_RECORDS \
+	6u /* a thread has so many that is not sampled: its begin and end, what it was not monitored in */
+#define BARE_STREAMS 4096u /* a run of more is no run of figures */
+#define MARK_LINES 3u	   /* of a lane that gets a bound */
+
+static const char *const usual[] = {
+	"cpu_user", "resident", "gpu_busy", "gpu_memory_used", "cpu_busy", "memory_used"};
 
 static struct lanes *lanes_of(struct session *session)
 {
@@ -145,6 +153,41 @@ static void usual_toggle(struct session *session, struct lanes *lanes)
 			lane_add(session, lanes, usual[i], 1, NULL);
 }
 
+bool lanes_are_all(const struct run *run)
+{
+	uint64_t figures = 0, records = 0, streams = 0;
+
+	if (run_timed_count(run) == run_stream_count(run) || run_timed_count(run) > BARE_STREAMS)
+		return false;
+	for (uint32_t i = 0; i < run_stream_count(run); i++) {
+		const struct store_stream *s = &run_stream(run, i)->s;
+
+		if (s->kind == STORE_STREAM_GAUGES) {
+			figures += s->count[STORE_VALUES];
+			continue;
+		}
+		streams++;
+		records += s->count[STORE_SAMPLES] + s->count[STORE_SPANS];
+	}
+	return figures && records <= BARE_RECORDS * streams;
+}
+
+void lanes_suggest(struct session *session)
+{
+	struct lanes *lanes = lanes_of(session);
+	struct error error;
+
+	if (!lanes || lanes->count || figures_renew(session, lanes, NULL, &error))
+		return;
+	usual_toggle(session, lanes);
+	for (uint32_t i = 0; i < lanes->figure_count && lanes->count < SUGGESTED; i++)
+		if (!lane_named(lanes, lanes->figures[i].name) &&
+			lanes->figures[i].least < lanes->figures[i].most)
+			lane_add(session, lanes, lanes->figures[i].name, 1, NULL);
+	for (uint32_t i = 0; i < lanes->count; i++)
+		lanes->lane[i].lines = SUGGESTED_LINES;
+}
+
 /* NAME, NAME<30, then off or a number of lines. */
 static void take_one(struct session *session, struct lanes *lanes, const char *value)
 {
@@ -208,14 +251,78 @@ void lanes_set(struct session *session, const char *value)
 		take_one(session, lanes, value);
 }
 
+void lanes_set_mark(struct session *session, const char *value)
+{
+	struct figure_condition condition;
+	struct lanes *lanes = lanes_of(session);
+	struct lanes_lane *lane;
+	char word[96], rest[16] = "";
+	struct error error;
+
+	if (!lanes || sscanf(value, "%95s %15s", word, rest) < 1)
+		return;
+	lane = lane_named(lanes, word);
+	if (!strcmp(rest, "off")) {
+		if (lane)
+			lane->has_condition = false;
+		return;
+	}
+	if (figure_condition_parse(&condition, word, &error)) {
+		session_say(session, "%s", error.text);
+		return;
+	}
+	lane = lane_named(lanes, condition.name);
+	snprintf(rest, sizeof rest, "%u", lane && lane->lines > 1 ? lane->lines : MARK_LINES);
+	snprintf(word + strlen(word), sizeof word - strlen(word), " %.10s", rest);
+	take_one(session, lanes, word);
+}
+
+/* "0..100", with units as in conditions. */
+static bool range_read(const char *text, struct lane_scale *scale)
+{
+	struct figure_condition least, most;
+	const char *dots = strstr(text, "..");
+	char words[2][64];
+	struct error error;
+
+	if (!dots)
+		return false;
+	snprintf(words[0], sizeof words[0], "x>%.*s", (int)(dots - text < 40 ? dots - text : 40), text);
+	snprintf(words[1], sizeof words[1], "x>%.40s", dots + 2);
+	if (figure_condition_parse(&least, words[0], &error) ||
+		figure_condition_parse(&most, words[1], &error))
+		return false;
+	*scale = (struct lane_scale){least.bound, most.bound};
+	return least.bound < most.bound;
+}
+
+static void scale_of_one(struct session *session, struct lanes *lanes, const char *value)
+{
+	char word[64], rest[64] = "";
+	struct lanes_lane *lane =
+		sscanf(value, "%63s %63s", word, rest) == 2 ? lane_named(lanes, word) : NULL;
+	struct lane_scale scale;
+
+	if (lane && !strcmp(rest, "auto"))
+		lane->has_scale = false;
+	else if (lane && range_read(rest, &scale)) {
+		lane->has_scale = true;
+		lane->chosen = scale;
+	} else
+		session_say(session, ":scale own gives each lane its own, shared those of one unit the same; "
+				     ":scale NAME 0..100 or NAME auto is of one lane");
+}
+
 void lanes_set_scale(struct session *session, const char *value)
 {
 	struct lanes *lanes = lanes_of(session);
 
-	if (strcmp(value, "own") != 0 && strcmp(value, "shared") != 0)
-		session_say(session, ":scale own gives each lane its own, shared those of one unit the same");
-	else if (lanes)
+	if (!lanes)
+		return;
+	if (!strcmp(value, "own") || !strcmp(value, "shared"))
 		lanes->is_shared = value[0] == 's';
+	else
+		scale_of_one(session, lanes, value);
 }
 
 int lanes_rows(const struct session *session)
@@ -298,17 +405,85 @@ static int lane_read(struct session *session, const struct lanes *lanes, struct 
 	return rc;
 }
 
+/* A bound must be seen. */
+static struct lane_scale scale_take(const struct lanes_lane *lane)
+{
+	struct lane_scale scale = lane_scale(lane->columns, lane->count, lane->unit), bound;
+
+	if (!lane->has_condition)
+		return scale;
+	bound = (struct lane_scale){scale.least, lane->condition.bound * 1.01};
+	lane_scale_join(&scale, &bound);
+	scale.least = lane->condition.bound < scale.least ? lane->condition.bound : scale.least;
+	return scale;
+}
+
 static void scales_take(struct lanes *lanes)
 {
 	for (uint32_t i = 0; i < lanes->count; i++)
 		if (lanes->lane[i].is_there)
-			lanes->lane[i].scale =
-				lane_scale(lanes->lane[i].columns, lanes->lane[i].count, lanes->lane[i].unit);
+			lanes->lane[i].scale = scale_take(&lanes->lane[i]);
 	for (uint32_t i = 0; i < lanes->count && lanes->is_shared; i++)
 		for (uint32_t j = 0; j < lanes->count; j++)
 			if (lanes->lane[i].is_there && lanes->lane[j].is_there &&
 				!strcmp(lanes->lane[i].unit, lanes->lane[j].unit))
 				lane_scale_join(&lanes->lane[i].scale, &lanes->lane[j].scale);
+	for (uint32_t i = 0; i < lanes->count; i++)
+		if (lanes->lane[i].has_scale)
+			lanes->lane[i].scale = lanes->lane[i].chosen;
+}
+
+/* ---- at the cursor ---- */
+
+/* In how much of the window the columns meet the condition. */
+static unsigned percent_met(const struct lanes_lane *lane)
+{
+	uint32_t met = 0, there = 0;
+
+	for (uint32_t i = 0; i < lane->count; i++) {
+		there += lane->columns[i].is_there;
+		met += lane->columns[i].is_there &&
+		       figure_condition_holds(&lane->condition, lane->columns[i].mean);
+	}
+	return there ? (unsigned)(100.0 * met / there + 0.5) : 0;
+}
+
+static void lane_status(const struct lanes_lane *lane, uint32_t column, char *out, size_t size)
+{
+	const struct figure_column *at = &lane->columns[column];
+	char mean[FIGURE_TEXT_MAX], least[FIGURE_TEXT_MAX], most[FIGURE_TEXT_MAX];
+	int used;
+
+	figure_text(mean, at->mean, lane->unit);
+	figure_text(least, at->least, lane->unit);
+	figure_text(most, at->most, lane->unit);
+	used = snprintf(out, size, "%.40s %s", lane->name, mean);
+	if (strcmp(least, most) != 0)
+		used += snprintf(out + used, size - (size_t)used, " (%s..%s)", least, most);
+	if (lane->has_condition)
+		snprintf(out + used, size - (size_t)used, " %c%g: %u %%", lane->condition.op,
+			lane->condition.bound, percent_met(lane));
+}
+
+void lanes_status(const struct session *session, char *out, size_t size_bytes, int cells)
+{
+	const struct lanes *lanes = session->lanes;
+	const uint32_t column = session_column(session);
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (uint32_t i = 0; lanes && i < lanes->count; i++) {
+		const struct lanes_lane *lane = &lanes->lane[i];
+		char text[64 + 4 * FIGURE_TEXT_MAX];
+
+		if (!lane->is_there || !lane->columns || column >= lane->count ||
+			!lane->columns[column].is_there)
+			continue;
+		lane_status(lane, column, text, sizeof text);
+		if ((int)(used + strlen(text)) + 2 > cells || used + strlen(text) + 3 > size_bytes)
+			break;
+		used += (size_t)snprintf(out + used, size_bytes - used, "%s%s", used ? "  " : "", text);
+	}
 }
 
 int lanes_read(struct session *session, struct error *error)

@@ -17,6 +17,8 @@ struct lanes_lane {
 	char name[64];
 	uint32_t lines;
 	bool has_condition; /* cells that meet it stand out */
+	bool has_scale;	    /* the user chose it */
+	struct lane_scale chosen;
 	struct figure_condition condition;
 	/* For the cursor's row; what was read for the key below is kept. */
 	bool is_there;
@@ -42,11 +44,20 @@ struct lanes {
 /* `:lane NAME[<30] [LINES]`: adds a lane, or changes it; `NAME off` takes it away, `off` all; nothing: the
  * usual ones, or none where there are some. */
 void lanes_set(struct session *session, const char *value);
-/* `:scale own|shared`. */
+/* `:mark NAME<30`: a bound in that lane, which is added if it is not there; `NAME off` takes it away. */
+void lanes_set_mark(struct session *session, const char *value);
+/* `:scale own|shared`, `NAME 0..100`, `NAME auto`. */
 void lanes_set_scale(struct session *session, const char *value);
 void lanes_free(struct lanes *lanes);
+/* Of a run that has nothing but figures over time: shows some, if none were chosen. */
+void lanes_suggest(struct session *session);
+/* True if that is all that the run has. */
+bool lanes_are_all(const struct run *run);
 /* Lines that all lanes take; 0: none. */
 int lanes_rows(const struct session *session);
+/* What the lanes that were read say at the cursor, as many as have room: "gpu_busy 97 % (3 %..100 %)"; "" if
+ * there are none. */
+void lanes_status(const struct session *session, char *out, size_t size_bytes, int cells);
 /* Reads the columns of the frame on the screen; ERROR_RUN: damage. */
 int lanes_read(struct session *session, struct error *error);
 

@@ -209,7 +209,8 @@ class Run:
 
     def _answer(self, rows: _Rows) -> Any:
         table = rows.next(0)
-        return self._shaped(table if table is not None else Table([], 0))
+        assert table is not None  # the first is there, if without rows
+        return self._shaped(table)
 
     # ---- questions ----
 

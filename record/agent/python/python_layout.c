@@ -32,6 +32,7 @@ static const struct python_layout layouts[] = {
 	 .owner_entry = 3,
 	 .code_name = 120, .code_qualified = 128, .code_file = 112, .code_first_line = 72, .code_lines = 136,
 	 .code_traceable = 168, .code_begin = 184, .runtime_gil = 360, .state_thread = 152,
+	 .runtime_interpreters = 40, .interpreter_threads = 16, .state_next = 8,
 	 STRING_WIDE},
 	{.minor = 12, .entry = PYTHON_ENTRY_FRAME, .lines = PYTHON_LINES_3_11, .state_frame = 56,
 	 .control_frame = 0, .control_previous = 8,
