@@ -77,6 +77,7 @@ static const struct option long_options[] = {
 	{"keep-recursion", no_argument, NULL, 'r'},
 	{"with-sources", no_argument, NULL, 'Z'},
 	{"node", no_argument, NULL, 'j'},
+	{"java", no_argument, NULL, 'I'},
 	{"disable-gprof", no_argument, NULL, 'g'},
 	{"no-children", no_argument, NULL, 'N'},
 	{"ranks", required_argument, NULL, 'R'},
@@ -254,8 +255,9 @@ static const struct plain flags[] = {{'O', offsetof(struct options, overwrite)},
 	{'N', offsetof(struct options, no_children)}, {'X', offsetof(struct options, strict)},
 	{'n', offsetof(struct options, is_newest)}, {'a', offsetof(struct options, is_all)},
 	{'H', offsetof(struct options, is_dormant)}, {'J', offsetof(struct options, is_status)},
-	{'j', offsetof(struct options, names_node)}, {'L', offsetof(struct options, is_list)},
-	{'h', offsetof(struct options, is_help)}, {'V', offsetof(struct options, is_version)}};
+	{'j', offsetof(struct options, names_node)}, {'I', offsetof(struct options, names_java)},
+	{'L', offsetof(struct options, is_list)}, {'h', offsetof(struct options, is_help)},
+	{'V', offsetof(struct options, is_version)}};
 
 static const struct plain given[] = {{'o', offsetof(struct options, run)},
 	{'c', offsetof(struct options, asked.rate)}, {'Y', offsetof(struct options, asked.sampler)},
@@ -446,13 +448,13 @@ static int words_add(struct options *options, struct error *error)
 
 	if (options->pc_period)
 		snprintf(samples, sizeof(samples), " cuda-pc=%u", options->pc_period);
-	more = snprintf(options->events + used, room, "%s%s%s gpu=%s%s%s%s%s%s%s", samples,
+	more = snprintf(options->events + used, room, "%s%s%s gpu=%s%s%s%s%s%s%s%s", samples,
 		options->cuda_hold ? " cuda=hold" : "",
 		options->cuda_whole_graphs ? " cuda-graphs=graph" : "", options->gpu,
 		is_delayed ? EVENT_WORD_DELAY : "", options->is_unsampled ? EVENT_WORD_UNSAMPLED : "",
 		options->is_dormant ? EVENT_WORD_DORMANT : "", keeps_recursion ? EVENT_WORD_RECURSION : "",
 		options->has_libunwind ? EVENT_WORD_UNWINDER "libunwind" : "",
-		options->no_gprof ? EVENT_WORD_NO_GPROF : "");
+		options->no_gprof ? EVENT_WORD_NO_GPROF : "", options->names_java ? EVENT_WORD_JAVA : "");
 
 	used += (size_t)more;
 	return (size_t)more < room && selection_add(options, used)
@@ -523,11 +525,12 @@ static int attach_check(const struct options *options, struct error *error)
 			"--cgroup or "
 			"-a",
 			*options->program);
-	if (is_attach && (options->is_delayed || options->is_unsampled || options->ranks ||
-				 options->fraction < 1 || options->has_libunwind))
+	if (is_attach &&
+		(options->is_delayed || options->is_unsampled || options->ranks || options->fraction < 1 ||
+			options->has_libunwind || options->names_java || options->names_node))
 		return error_set(error, ERROR_USAGE,
-			"-ds, -e NONE, --ranks, -f and --unwinder need an agent in the program, and -p has "
-			"none");
+			"-ds, -e NONE, --ranks, -f, --unwinder, --java and --node are for a program that is "
+			"started; leave them out");
 	return 0;
 }
 

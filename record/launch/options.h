@@ -36,6 +36,7 @@ struct options {
 	const char *stop;  /* --stop RUN; NULL: none */
 	bool is_status;	   /* --status, of the run that is the first word of `program`, if any */
 	bool names_node;   /* --node */
+	bool names_java;   /* --java */
 	bool overwrite, strict, no_switches, with_sources, is_delayed, keeps_recursion, has_libunwind,
 		no_gprof, is_help, is_version, is_list;
 	bool is_unsampled;		      /* -e NONE: no samples, whatever the program does */
