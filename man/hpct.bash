@@ -6,7 +6,7 @@
 # Options that the manual page has, and --help has no line for.
 _hpct_more() {
 	case $1 in
-	hpct-record) echo --cuda --cuda-graphs --disable-gprof --force --memleak-prob --node --newest --all-cpus --sampler --stack-bytes --trace --unwinder --with-sources ;;
+	hpct-record) echo --cuda --cuda-graphs --disable-gprof --force --memleak-prob --java --node --newest --all-cpus --sampler --stack-bytes --trace --unwinder --with-sources ;;
 	hpct-link) echo --io ;;
 	esac
 }
