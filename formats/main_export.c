@@ -124,9 +124,10 @@ static int work(struct program_call *call, struct error *error)
 	return say_nothing(choice, rc);
 }
 
-static char to_help[FORMAT_TEXT_MAX], notes[FORMAT_TEXT_MAX];
+static char notes[FORMAT_TEXT_MAX];
 
-static const struct program_option options[] = {{0, "to", "NAME", to_help, choice_take_to},
+static const struct program_option options[] = {
+	{0, "to", "NAME", "the format: one of those below", choice_take_to},
 	{'o', "output", "FILE", "write there instead of stdout (-)", .to = offsetof(struct choice, output)}};
 
 static const struct program program = {
@@ -145,7 +146,6 @@ int main(int argc, char **argv)
 {
 	struct choice choice = {0};
 
-	format_names(to_help, FORMAT_PUTS);
 	format_help(notes, FORMAT_PUTS);
 	return program_main(&program, &choice, argc, argv);
 }

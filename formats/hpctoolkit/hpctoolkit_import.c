@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hpctoolkit_import.c - makes a run of a database of HPCToolkit (version 4, as its FORMATS.md describes it),
- * a directory:
+ * hpctoolkit_import.c - makes a run of a database of HPCToolkit (version 4, as its own text on the formats
+ * has it), a directory:
  *
- *   meta.db      the context tree: functions become frames; loops, lines and instructions lie in their
- * function profile.db   which thread or GPU stream a trace is of trace.db     (time, context) of each:
- * samples that hold, times off the core, operations of queues
+ *   meta.db      the context tree: functions become frames; loops, lines, instructions lie in their function
+ *   profile.db   which thread or GPU stream a trace is of
+ *   trace.db     (time, context) of each: samples that hold, times off the core, operations of queues
  *
  * The first two are read whole, a trace line piece by piece. No offset in them is trusted.
  */
