@@ -11,6 +11,7 @@
 struct choice {
 	const struct format *format; /* NULL: none was named */
 	const char *output;	     /* the same */
+	const char *into;	     /* of an import: the run that series go into */
 };
 
 /* `take` of options, where `own` is a choice. ERROR_USAGE: no such format in that direction. */

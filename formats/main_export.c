@@ -10,9 +10,10 @@
 #include "timeline/report/program.h"
 #include "timeline/sum/state_metrics.h"
 
-static int put_file(const struct program_call *call, const struct choice *choice, struct error *error)
+static int put_file(const struct program_call *call, const struct choice *choice,
+	struct format_output *output, struct error *error)
 {
-	FILE *out = fopen(choice->output, "wx");
+	FILE *out = output->out = fopen(choice->output, "wx");
 	int rc, reason;
 	bool is_cut;
 
@@ -24,7 +25,7 @@ static int put_file(const struct program_call *call, const struct choice *choice
 		return error_set(error, ERROR_IO, "cannot write %s: %s%s", choice->output, strerror(errno),
 			error_place(errno));
 	errno = 0;
-	rc = choice->format->put(call->run, call->select, out, error);
+	rc = choice->format->put(call->run, call->select, output, error);
 	reason = errno;
 	is_cut = ferror(out);
 	if (fclose(out) != 0) {
@@ -40,9 +41,10 @@ static int put_file(const struct program_call *call, const struct choice *choice
 }
 
 /* What the run has, the selection includes and the format has no place for. */
-static void say_left_out(const struct program_call *call, const struct format *format)
+static void say_left_out(
+	const struct program_call *call, const struct format *format, struct format_output *output)
 {
-	struct store_bytes list = {0};
+	struct store_bytes *list = &output->left_out;
 	uint32_t count;
 	const uint32_t *all = select_all_streams(call->select, &count);
 	uint64_t values = 0, instructions = 0;
@@ -56,12 +58,11 @@ static void say_left_out(const struct program_call *call, const struct format *f
 			values += s->count[STORE_VALUES] != 0;
 	}
 	if (format->lacks & FORMAT_LACKS_PC)
-		format_left_out(&list, instructions, "streams of samples of GPU instructions");
+		format_left_out(list, instructions, "streams of samples of GPU instructions");
 	if (format->lacks & FORMAT_LACKS_VALUES && !select_has_metric(call->select))
-		format_left_out(&list, values, "streams' values over time");
-	if (list.size)
-		fprintf(stderr, "hpct-export: left out: %.*s\n", (int)list.size, (const char *)list.data);
-	store_bytes_fini(&list);
+		format_left_out(list, values, "streams' values over time");
+	if (list->size)
+		fprintf(stderr, "hpct-export: left out: %.*s\n", (int)list->size, (const char *)list->data);
 }
 
 /* An empty file explains itself as little as an empty table. */
@@ -71,6 +72,22 @@ static int say_nothing(const struct choice *choice, int rc)
 		fprintf(stderr, "hpct-export: nothing in this window matches: --to %s wrote no record\n",
 			choice->format->name);
 	return rc < 0 ? rc : 0;
+}
+
+static int put(
+	const struct program_call *call, const struct choice *choice, bool is_file, struct error *error)
+{
+	bool is_directory = choice->format->is_directory;
+	struct format_output output = {.out = is_file ? NULL : stdout, .path = choice->output};
+	int rc = is_file && !is_directory ? put_file(call, choice, &output, error)
+					  : choice->format->put(call->run, call->select, &output, error);
+
+	if (rc >= 0 && !is_file && fflush(stdout) != 0)
+		rc = error_unwritten(error);
+	if (rc >= 0)
+		say_left_out(call, choice->format, &output);
+	store_bytes_fini(&output.left_out);
+	return rc;
 }
 
 static int work(struct program_call *call, struct error *error)
@@ -96,20 +113,14 @@ static int work(struct program_call *call, struct error *error)
 	if (rc < 0)
 		return rc;
 	is_file = choice->output && strcmp(choice->output, "-") != 0;
-	if (choice->format->put_directory && !is_file)
+	if (choice->format->is_directory && !is_file)
 		return error_set(error, ERROR_USAGE, "--to %s writes a directory: name it with -o",
 			choice->format->name);
 	if (!is_file && choice->format->is_binary && isatty(STDOUT_FILENO))
 		return error_set(error, ERROR_USAGE,
 			"--to %s is no text for a terminal: name a file with -o, or send it into a pipe",
 			choice->format->name);
-	if (choice->format->put_directory)
-		rc = choice->format->put_directory(call->run, call->select, choice->output, error);
-	else
-		rc = is_file ? put_file(call, choice, error)
-			     : choice->format->put(call->run, call->select, stdout, error);
-	if (rc >= 0)
-		say_left_out(call, choice->format);
+	rc = put(call, choice, is_file, error);
 	return say_nothing(choice, rc);
 }
 

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,12 +50,23 @@ static int find_format(
 		error, ERROR_USAGE, "%s looks like no format that is known here: say --from %s", name, names);
 }
 
-/* The sentence of what is kept says what is damaged, too. */
+/* Wall clock; all-zero: all is wanted. */
+struct bounds {
+	uint64_t begin_ns, end_ns;
+};
+
+/* The sentence of what is kept says what is damaged, too. path: NULL for a stream. */
 static int take(const struct choice *choice, struct packed_file *file, FILE *in, const char *name,
-	const char *output, struct error *error)
+	const char *path, const char *output, const struct bounds *bounds, struct error *error)
 {
-	struct format_input input = {
-		.in = in, .name = name, .fd = packed_file_fd(file), .file = file, .finds_names = true};
+	struct format_input input = {.in = in,
+		.name = name,
+		.path = path,
+		.fd = packed_file_fd(file),
+		.file = file,
+		.finds_names = true,
+		.begin_ns = bounds->begin_ns,
+		.end_ns = bounds->end_ns};
 	const struct format *format = choice->format;
 	int rc = find_format(file, name, &format, error);
 	char text[sizeof error->text];
@@ -74,6 +86,71 @@ static int take(const struct choice *choice, struct packed_file *file, FILE *in,
 	return damage ? damage : rc;
 }
 
+/* ---- into a run that is there ---- */
+
+#define SERIES_MOST 1000u
+
+/* Which times are the run's, on the wall clock. */
+static int bounds_find(
+	struct program_call *call, const char *path, struct bounds *bounds, struct error *error)
+{
+	struct run *run;
+	int rc = run_open(&run, path, &call->run_options, error);
+	uint64_t wall_ns;
+
+	if (rc < 0)
+		return rc;
+	wall_ns = bounds->begin_ns = run_wall_ns(run);
+	bounds->end_ns = wall_ns + (run_end_ns(run) - run_origin_ns(run));
+	run_close(run);
+	return wall_ns ? 0
+		       : error_set(error, ERROR_USAGE,
+				 "%s does not say when it was recorded: series cannot be laid beside it",
+				 path);
+}
+
+/* Its stores are read in the order of their names: the run's own are to come first, whose clock counts. */
+static int store_move(const char *from, const char *run, struct arena *arena, struct error *error)
+{
+	const char *store = arena_printf(arena, "%s/import" STORE_SUFFIX, from), *to;
+	int rc = -1;
+
+	for (unsigned i = 1; store && i <= SERIES_MOST && rc; i++) {
+		to = arena_printf(arena, "%s/zz-series-%u" STORE_SUFFIX, run, i);
+		rc = to ? link(store, to) : -1;
+		if (rc && (!to || errno != EEXIST))
+			break;
+	}
+	if (rc)
+		return error_set(error, ERROR_IO, "cannot add the series to %s: %s", run, strerror(errno));
+	unlink(store);
+	return rmdir(from) ? error_set(error, ERROR_IO, "cannot remove %s: %s", from, strerror(errno)) : 0;
+}
+
+static int take_into(
+	struct program_call *call, struct packed_file *file, FILE *in, const char *name, struct error *error)
+{
+	struct choice choice = *(const struct choice *)call->own;
+	const char *made =
+		arena_printf(&call->arena, "%s/.series-%d" STORE_RUN_SUFFIX, choice.into, (int)getpid());
+	struct bounds bounds = {0, 0};
+	int rc = made ? 0 : error_memory(error);
+
+	rc = rc ? rc : find_format(file, name, &choice.format, error);
+	if (rc == 0 && !choice.format->is_series)
+		rc = error_set(error, ERROR_USAGE,
+			"--into takes figures over time alone, as of csv and prometheus: %s is a trace of "
+			"its own",
+			choice.format->name);
+	rc = rc ? rc : bounds_find(call, choice.into, &bounds, error);
+	if (rc) {
+		packed_file_close(file, name, NULL);
+		return rc;
+	}
+	rc = take(&choice, file, in, name, NULL, made, &bounds, error);
+	return rc ? rc : store_move(made, choice.into, &call->arena, error);
+}
+
 static int work(struct program_call *call, struct error *error)
 {
 	const struct choice *choice = call->own;
@@ -84,28 +161,35 @@ static int work(struct program_call *call, struct error *error)
 	const char *name = is_stdin ? "standard input" : input;
 	struct packed_file *file = NULL;
 	FILE *in = NULL;
+	char inside[PATH_MAX];
 	int fd;
 
 	if (!output)
 		return error_memory(error);
-	if (!is_stdin && stat(input, &status) == 0 && S_ISDIR(status.st_mode))
-		return error_set(error, ERROR_RUN,
-			"%s is a directory: name a file of rows, as hpct-slice --format tsv writes them",
-			input);
+	if (!is_stdin && stat(input, &status) == 0 && S_ISDIR(status.st_mode)) {
+		if (!format_directory(choice->format, input, inside))
+			return error_set(error, ERROR_RUN,
+				"%s is a directory: name a file, or an archive of OTF2, which is one", input);
+		input = name = inside;
+	}
 	fd = is_stdin ? dup(STDIN_FILENO) : open(input, O_RDONLY | O_CLOEXEC);
 	file = fd < 0 ? NULL : packed_file_open(fd, &in);
 	if (!file)
 		return error_set(error, ERROR_RUN,
 			"cannot read %s: %s; correct the name, or say - for standard input", input,
 			strerror(errno));
-	return take(choice, file, in, name, output, error);
+	if (choice->into)
+		return take_into(call, file, in, name, error);
+	return take(choice, file, in, name, is_stdin ? NULL : name, output, &(struct bounds){0, 0}, error);
 }
 
 static char from_help[FORMAT_TEXT_MAX];
 
 static const struct program_option options[] = {{0, "from", "NAME", from_help, choice_take_from},
 	{'o', "output", "RUN", "the run to make; default FILE's name with .hpct",
-		.to = offsetof(struct choice, output)}};
+		.to = offsetof(struct choice, output)},
+	{0, "into", "RUN", "lay figures over time beside the trace of that run, by the wall clock",
+		.to = offsetof(struct choice, into)}};
 
 static const struct program program = {
 	.name = "hpct-import",

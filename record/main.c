@@ -26,6 +26,7 @@
 #include "record/base/process_title.h"
 #include "record/base/stdout_check.h"
 #include "record/collect/collect.h"
+#include "record/launch/control.h"
 #include "record/launch/launch.h"
 #include "record/launch/launch_name.h"
 #include "record/launch/nested.h"
@@ -365,8 +366,8 @@ static void outside_choose(struct record *record, char *reason, size_t room)
 
 	plan.parent = (pid_t)syscall(SYS_gettid);
 	record->outside.is_wanted = record->target.is_seen_outside && plan.period_ns &&
-				    !record->options.is_delayed && !record->options.is_unsampled &&
-				    !outside_try(&plan, &totals, &error);
+				    !record->options.is_delayed && !record->options.is_dormant &&
+				    !record->options.is_unsampled && !outside_try(&plan, &totals, &error);
 	snprintf(reason, room, "%.100s %s: %s%s", record->target.binary,
 		record->outside.is_wanted ? "is measured from outside" : "runs unmeasured",
 		record->target.unmeasurable,
@@ -478,7 +479,7 @@ static int program_run(struct record *record)
 {
 	struct launch launch = {&record->target, record->options.program,
 		record->is_measured ? &record->rendezvous : NULL, record->options.events,
-		record->options.strict};
+		record->options.strict, record->options.names_node};
 	struct rusage usage = {0};
 	struct error error;
 	int status = 0, result;
@@ -641,6 +642,30 @@ static int attach(struct record *record, struct error *error)
 	return result;
 }
 
+/* ---- words to another hpct-record ---- */
+
+static int speak(const struct options *options)
+{
+	const char *run = options->start ? options->start : options->stop;
+	struct error error = {0};
+	uint64_t late = 0;
+
+	if (options->is_status ? control_list(options->program[0], &error)
+			       : control_order(run, options->start ? EVENT_CONTROL_START : EVENT_CONTROL_STOP,
+					 &late, &error)) {
+		fflush(stdout);
+		say(error.text);
+		return LAUNCH_FAILED;
+	}
+	if (late)
+		fprintf(stderr,
+			"hpct-record: %lu processes of %s wait in calls that hpct does not interrupt; they "
+			"follow "
+			"as soon as those end\n",
+			(unsigned long)late, run);
+	return stdout_check("hpct-record", 0, LAUNCH_FAILED);
+}
+
 int main(int argc, char **argv)
 {
 	static struct record record;
@@ -663,6 +688,8 @@ int main(int argc, char **argv)
 		list_all();
 	if (record.options.is_help || record.options.is_version || record.options.is_list)
 		return stdout_check("hpct-record", 0, LAUNCH_FAILED);
+	if (record.options.start || record.options.stop || record.options.is_status)
+		return speak(&record.options);
 	for (unsigned i = 0; i < record.options.note_count; i++)
 		say(record.options.notes[i]);
 	launch_name_find(&record.name);

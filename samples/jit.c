@@ -2,8 +2,9 @@
 /*
  * jit.c - makes code at run time, with frame pointers and without unwind tables, and tells perf its names in
  * /tmp/perf-PID.map, as run-time compilers do. Argument: CPU seconds (default 0.3). With `gone` as a second
- * one the map is removed at the end, with `silent` there is none, and with `deep` the inner one is called at
- * the end of a recursion of 20000 frames, in code of that kind as well ("jit deep").
+ * one the map is removed at the end, with `silent` there is none, with `dump` it is perf's other form, a file
+ * jit-PID.dump here, which says that the inner one was moved, and with `deep` the inner one is called at the
+ * end of a recursion of 20000 frames, in code of that kind as well ("jit deep").
  *
  * What the trace must show: full stacks, nearly all time in main;run;jit outer;jit inner, the name that was
  * written last for an address counting; with `deep` in main;run;jit deep;jit deep;jit deep;jit inner, as
@@ -31,6 +32,47 @@ static const unsigned char deep_code[] = {0x55, 0x48, 0x89, 0xe5, 0x85, 0xf6, 0x
 
 typedef void (*code_function)(void (*)(void), int);
 
+/* ---- jit-PID.dump ---- */
+
+struct dump_record {
+	uint32_t kind, bytes;
+	uint64_t time;
+	uint32_t pid, tid;
+	uint64_t load_address, address, second, third;
+};
+
+static void dump_put(FILE *file, uint32_t kind, const void *code, uint64_t second, uint64_t third,
+	const char *name, size_t code_bytes)
+{
+	size_t name_bytes = name ? strlen(name) + 1 : 0;
+	struct dump_record record = {kind, (uint32_t)(sizeof(record) + name_bytes + code_bytes), 1,
+		(uint32_t)getpid(), (uint32_t)getpid(), 0, (uintptr_t)code, second, third};
+
+	fwrite(&record, sizeof(record), 1, file);
+	if (name)
+		fwrite(name, 1, name_bytes, file);
+	fwrite(code, 1, code_bytes, file);
+}
+
+/* A mapping that can be executed is how perf meets it. */
+static bool dump_write(const char *path, const unsigned char *code)
+{
+	uint32_t header[10] = {0x4a695444, 1, sizeof(header), 62, 0, (uint32_t)getpid()};
+	FILE *file = fopen(path, "w+");
+
+	if (!file)
+		return false;
+	fwrite(header, sizeof(header), 1, file);
+	dump_put(file, 0, code, sizeof(outer_code), 1, "jit outer", sizeof(outer_code));
+	dump_put(file, 0, code + 1024, sizeof(inner_code), 2, "jit inner", sizeof(inner_code));
+	dump_put(
+		file, 1, code + 1024, (uintptr_t)code + 256, sizeof(inner_code), NULL, 8); /* 8: its number */
+	fflush(file);
+	return mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(file), 0) != MAP_FAILED;
+}
+
+/* ---- the code ---- */
+
 APART static void run(code_function outer, void (*inner)(void), double ns)
 {
 	double until = (double)cpu_now_ns() + ns;
@@ -45,6 +87,7 @@ int main(int argc, char **argv)
 	double ns = (argc > 1 ? atof(argv[1]) : 0.3) * 1e9;
 	unsigned char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	bool is_deep = argc > 2 && !strcmp(argv[2], "deep");
+	bool is_dump = argc > 2 && !strcmp(argv[2], "dump");
 	char path[64];
 	FILE *map;
 
@@ -56,8 +99,10 @@ int main(int argc, char **argv)
 	memcpy(code + 512, deep_code, sizeof(deep_code));
 	mprotect(code - 64, 4096, PROT_READ | PROT_EXEC);
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
-	map = fopen(argc > 2 && !strcmp(argv[2], "silent") ? "/dev/null" : path, "w");
-	if (!map)
+	map = fopen(is_dump || (argc > 2 && !strcmp(argv[2], "silent")) ? "/dev/null" : path, "w");
+	if (is_dump)
+		snprintf(path, sizeof(path), "jit-%d.dump", (int)getpid());
+	if (!map || (is_dump && !dump_write(path, code)))
 		return 1;
 	fprintf(map, "%lx 100 jit before\nnonsense\n%lx %zx jit outer\n%lx %zx jit inner\n%lx %zx jit deep\n",
 		(unsigned long)code, (unsigned long)code, sizeof(outer_code), (unsigned long)code + 256,

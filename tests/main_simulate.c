@@ -47,6 +47,7 @@ static void help(void)
 	     "                            feed them\n"
 	     "                     mixed  ranks with both, waiting, losses and marks\n"
 	     "                     odd    every odd name, time and value that is allowed\n"
+	     "                     waits  threads that wait for each other, with the causes\n"
 	     "      --streams N    default 4\n"
 	     "      --records N    in all, about; default 10000\n"
 	     "      --seed S       default 1\n"

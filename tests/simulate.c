@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * simulate.c - the run around a shape: store, facts; and a world's random numbers, program and streams. The
- * shapes are in simulate_shapes.c and simulate_odd.c.
+ * shapes are in simulate_shapes.c, simulate_odd.c and simulate_waits.c.
  */
 #include "tests/simulate.h"
 
@@ -31,6 +31,7 @@ static const struct {
 	{"gpu", simulate_shape_gpu},
 	{"mixed", simulate_shape_mixed},
 	{"odd", simulate_shape_odd},
+	{"waits", simulate_shape_waits},
 };
 #define SHAPE_COUNT (sizeof shapes / sizeof *shapes)
 

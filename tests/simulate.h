@@ -12,7 +12,7 @@
 
 struct simulate_options {
 	const char *run;   /* directory to create */
-	const char *shape; /* cpu, gpu, mixed, odd */
+	const char *shape; /* cpu, gpu, mixed, odd, waits */
 	uint32_t streams;  /* at least one; some shapes use a few more */
 	uint64_t records;  /* total, approximate */
 	uint64_t seed;

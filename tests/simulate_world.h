@@ -79,5 +79,6 @@ void simulate_shape_cpu(struct simulate_world *world);
 void simulate_shape_gpu(struct simulate_world *world);
 void simulate_shape_mixed(struct simulate_world *world);
 void simulate_shape_odd(struct simulate_world *world);
+void simulate_shape_waits(struct simulate_world *world);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "store/base/escape.h"
 #include "timeline/report/program.h"
 #include "timeline/report/report_fit.h"
 #include "timeline/sum/figure.h"
@@ -35,10 +36,20 @@ struct lane {
 
 /* ---- as text ---- */
 
+/* Names and units are of traced programs and drivers: a terminal must not obey them. */
+static void print_escaped(const char *text)
+{
+	struct store_bytes escaped = {0};
+
+	escape_field(&escaped, text, strlen(text));
+	fwrite(escaped.data, 1, escaped.size, stdout);
+	store_bytes_fini(&escaped);
+}
+
 static void print_title(struct run *run, const struct lane *lane, uint32_t count)
 {
 	char owner[FIGURE_OWNER_MAX], least[FIGURE_TEXT_MAX], most[FIGURE_TEXT_MAX],
-		last[FIGURE_TEXT_MAX] = "-";
+		last[FIGURE_TEXT_MAX] = "-", title[128 + FIGURE_OWNER_MAX + 3 * FIGURE_TEXT_MAX];
 
 	figure_owner(owner, run, lane->figure->stream);
 	figure_text(least, lane->scale.least, lane->unit);
@@ -46,7 +57,10 @@ static void print_title(struct run *run, const struct lane *lane, uint32_t count
 	for (uint32_t i = count; i-- > 0 && last[0] == '-';)
 		if (lane->columns[i].is_there)
 			figure_text(last, lane->columns[i].last, lane->unit);
-	printf("%s  %s  (%s .. %s, last %s)\n", lane->figure->name, owner, least, most, last);
+	snprintf(title, sizeof title, "%.100s  %s  (%s .. %s, last %s)", lane->figure->name, owner, least,
+		most, last);
+	print_escaped(title);
+	putchar('\n');
 }
 
 static int print_lane(struct run *run, const struct lane *lane, uint32_t count, int rows, struct error *error)

@@ -17,7 +17,8 @@ static const struct report_column table_columns[] = {
 	{"percent", REPORT_PERCENT}, {"blame", REPORT_DURATION}, {"key", REPORT_COMPOSED}};
 
 const char *const answer_of_names[ASK_OF_COUNT] = {"gpu-idle", "gpu-idle-sampled", "all-idle", "cpu-idle",
-	"cpu-idle-cause", "waiting", "serial", "lock", "lock-holder", "lock-pair", "omp", "mpi-wait"};
+	"cpu-idle-cause", "waiting", "serial", "lock", "lock-holder", "lock-pair", "gil", "gil-wait",
+	"gil-pair", "omp", "mpi-wait"};
 
 int answer_of_find(const char *name)
 {
@@ -69,6 +70,8 @@ static const char *other_keys(const struct ask *ask)
 		return "";
 	if (ask->shape == ASK_CRITICAL)
 		return ", segment, rank or stream";
+	if (ask->of == ASK_LOCK)
+		return ", chain or convoy";
 	return ask->of == ASK_WAITING ? " or cause" : " or mark";
 }
 

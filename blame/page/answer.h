@@ -21,6 +21,9 @@ enum ask_of {
 	ASK_LOCK, /* waits for locks: where, by what their holders did, by who waited for whom */
 	ASK_LOCK_HOLDER,
 	ASK_LOCK_PAIR,
+	ASK_GIL, /* for Python's GIL: by what its holders did, where, by who waited for whom */
+	ASK_GIL_WAIT,
+	ASK_GIL_PAIR,
 	ASK_OMP,      /* OpenMP's regions */
 	ASK_MPI_WAIT, /* single waits in calls of MPI, by their states */
 	ASK_OF_COUNT
@@ -29,7 +32,7 @@ enum ask_of {
 extern const char *const answer_of_names[ASK_OF_COUNT];
 #define ANSWER_OF_WORDS                                                                           \
 	"gpu-idle, gpu-idle-sampled, all-idle, cpu-idle, cpu-idle-cause, waiting, serial, lock, " \
-	"lock-holder, lock-pair, omp or mpi-wait"
+	"lock-holder, lock-pair, gil, gil-wait, gil-pair, omp or mpi-wait"
 int answer_of_find(const char *name); /* -1: none */
 
 enum answer_shape {
@@ -154,6 +157,9 @@ struct threads;
 int answer_threads(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_threads_page(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_lock(struct program_call *call, const struct ask *ask, struct error *error);
+/* Whether that key of --of lock is one of its own: a chain, a convoy. */
+bool answer_lock_queue_is(const char *by);
+int answer_lock_queue(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_omp(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_late(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_causes(struct program_call *call, const struct ask *ask, struct error *error);

@@ -57,15 +57,15 @@ static uint32_t row_find(void *own, uint32_t context)
 static int row_ask(struct critical_replay *replay, const struct critical_work *work, struct what_if *answer,
 	struct error *error)
 {
+	static const struct critical_what whats[CRITICAL_WHATS] = {
+		{1, 2, true}, {1, 2, false}, {0, 1, false}};
+	uint64_t saved_ns[CRITICAL_WHATS] = {0};
 	int result = critical_replay_saved(
-		replay, work->list, work->count, 1, 2, true, &answer->half_least_ns, error);
+		replay, work->list, work->count, whats, CRITICAL_WHATS, saved_ns, error);
 
-	if (!result)
-		result = critical_replay_saved(
-			replay, work->list, work->count, 1, 2, false, &answer->half_most_ns, error);
-	if (!result)
-		result = critical_replay_saved(
-			replay, work->list, work->count, 0, 1, false, &answer->drag_ns, error);
+	answer->half_least_ns = saved_ns[0];
+	answer->half_most_ns = saved_ns[1];
+	answer->drag_ns = saved_ns[2];
 	answer->is_known = !result;
 	return result;
 }
@@ -264,9 +264,10 @@ static const struct report_column segment_columns[] = {{"begin_ns", REPORT_NUMBE
 static int segment_drag(struct critical_replay *replay, const struct critical_segment *segment,
 	uint64_t *drag_ns, struct error *error)
 {
+	static const struct critical_what nothing = {0, 1, false};
 	const struct critical_change change = {segment->begin_ns, segment->end_ns, segment->stream};
 
-	return critical_replay_saved(replay, &change, 1, 0, 1, false, drag_ns, error);
+	return critical_replay_saved(replay, &change, 1, &nothing, 1, drag_ns, error);
 }
 
 static int print_segment(struct program_call *call, struct critical_run *critical, struct report *report,
@@ -379,7 +380,8 @@ int answer_critical(struct program_call *call, const struct ask *ask, struct err
 		result = coverage_require(call->run, call->select, error);
 	if (result)
 		return result;
-	result = critical_run_find(&critical, call->run, &question, &call->arena, error);
+	result = critical_run_find(&critical, call->run, &question,
+		is_by_place(select_by(call->select)) ? 0 : WHAT_IF_MOST / RUNS_OF_ROW, &call->arena, error);
 	if (!result)
 		result = print(call, &critical, code, error);
 	critical_run_fini(&critical);

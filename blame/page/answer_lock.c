@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* answer_lock.c - locks that threads waited for: where, what their holders did, who waited for whom. */
+/* answer_lock.c - locks, and Python's GIL, that threads waited for: where, what their holders did, who waited
+ * for whom. */
 #include "blame/page/answer.h"
 #include "blame/wait/lock.h"
 #include "timeline/report/coverage.h"
@@ -50,17 +51,30 @@ static int print_summary(const struct program_call *call, const struct lock *loc
 	return answer_print_facts(call, facts, sizeof facts / sizeof *facts, error);
 }
 
+enum lock_by { LOCK_BY_SITE, LOCK_BY_HOLDER, LOCK_BY_PAIR };
+
+/* By ask_of, from ASK_LOCK on. */
+static const struct lock_answer {
+	const char *about;
+	enum lock_kind kinds;
+	enum lock_by by;
+} answers[] = {{"How long threads waited for locks, by the call that waited", LOCK_PROGRAM, LOCK_BY_SITE},
+	{"How long threads waited for locks, by what the lock's holder did meanwhile", LOCK_PROGRAM,
+		LOCK_BY_HOLDER},
+	{"How long threads waited for locks, by who waited for whom", LOCK_PROGRAM, LOCK_BY_PAIR},
+	{"How long threads waited for Python's GIL, by what its holder did meanwhile", LOCK_GIL,
+		LOCK_BY_HOLDER},
+	{"How long threads waited for Python's GIL, by the code that waited", LOCK_GIL, LOCK_BY_SITE},
+	{"How long threads waited for Python's GIL, by who waited for whom", LOCK_GIL, LOCK_BY_PAIR}};
+_Static_assert(sizeof answers / sizeof *answers == ASK_GIL_PAIR - ASK_LOCK + 1, "one for each");
+
 int answer_lock(struct program_call *call, const struct ask *ask, struct error *error)
 {
-	static const char *const about[] = {
-		[0] = "How long threads waited for locks, by the call that waited",
-		[ASK_LOCK_HOLDER - ASK_LOCK] =
-			"How long threads waited for locks, by what the lock's holder did meanwhile",
-		[ASK_LOCK_PAIR - ASK_LOCK] = "How long threads waited for locks, by who waited for whom"};
+	const struct lock_answer *answer = &answers[ask->of - ASK_LOCK];
 	struct idle_question question = answer_idle_question(call, ask);
 	struct answer_shares shares = {0};
 	struct lock lock;
-	int result = lock_sweep(&lock, call->run, &question, &call->arena, error);
+	int result = lock_sweep(&lock, call->run, &question, answer->kinds, &call->arena, error);
 
 	if (!result)
 		result = coverage_require(call->run, call->select, error);
@@ -68,15 +82,15 @@ int answer_lock(struct program_call *call, const struct ask *ask, struct error *
 		return result;
 	if (ask->shape == ASK_SUMMARY)
 		return print_summary(call, &lock, error);
-	answer_print_definition(call, about[ask->of - ASK_LOCK]);
-	if (ask->of == ASK_LOCK_PAIR)
+	answer_print_definition(call, answer->about);
+	if (answer->by == LOCK_BY_PAIR)
 		return print_pairs(call, &lock, error);
 	shares.bucket.whole_ns = lock.waited_ns;
-	if (ask->of == ASK_LOCK_HOLDER) {
+	if (answer->by == LOCK_BY_HOLDER) {
 		shares.bucket.key = UNKNOWN_HOLDER;
 		shares.bucket.time_ns = lock.unknown_ns;
 	}
-	shares.shares = ask->of == ASK_LOCK ? lock.sites : lock.holders;
-	shares.count = ask->of == ASK_LOCK ? lock.site_count : lock.holder_count;
+	shares.shares = answer->by == LOCK_BY_SITE ? lock.sites : lock.holders;
+	shares.count = answer->by == LOCK_BY_SITE ? lock.site_count : lock.holder_count;
 	return answer_print_shares(call, ask, &shares, error);
 }

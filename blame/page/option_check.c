@@ -26,10 +26,14 @@ static const struct use times[ASK_OF_COUNT] = {[ASK_CPU_IDLE] = {"--of cpu-idle"
 	[ASK_LOCK_HOLDER] = {"--of lock-holder", "busy group waits", ""},
 	[ASK_MPI_WAIT] = {"--of mpi-wait", "busy group waits", "by depth context"},
 	[ASK_LOCK_PAIR] = {"--of lock-pair", "busy group waits", "by depth context"},
+	[ASK_GIL] = {"--of gil", "busy group waits", ""},
+	[ASK_GIL_WAIT] = {"--of gil-wait", "busy group waits", ""},
+	[ASK_GIL_PAIR] = {"--of gil-pair", "busy group waits", "by depth context"},
 	[ASK_OMP] = {"--of omp", "busy group waits", "depth"}};
 
 static const struct use by_mark = {"--by mark", "of", "context"};
 static const struct use by_cause = {"--by cause", "busy group", "context depth"};
+static const struct use by_queue = {"--by chain and convoy", "busy group waits", "context depth"};
 
 static int refuse(
 	const struct ask *ask, const struct select *select, const struct use *use, struct error *error)
@@ -80,6 +84,12 @@ int option_check(const struct ask *ask, const struct select *select, struct erro
 			return error_set(error, ERROR_USAGE,
 				"--by cause says something with --of waiting only, as rows or --summary");
 		return refuse(ask, select, &by_cause, error);
+	}
+	if (answer_lock_queue_is(by)) {
+		if (ask->of != ASK_LOCK || ask->shape != ASK_PAGE)
+			return error_set(
+				error, ERROR_USAGE, "--by %s says something with --of lock only", by);
+		return refuse(ask, select, &by_queue, error);
 	}
 	if (ask->shape != ASK_PAGE)
 		result = refuse(ask, select, &shapes[ask->shape], error);

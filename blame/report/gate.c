@@ -216,7 +216,8 @@ static size_t page_figures(struct figure figures[FIGURES], const struct run_repo
 		{"communication", GATE_PERCENT, report->communication},
 		{"serialization", GATE_PERCENT, report->serialization},
 		{"transfer", GATE_PERCENT, report->transfer}, {"gpu_busy", GATE_PERCENT, report->gpu_busy},
-		{"gpu_kernel", GATE_PERCENT, report->gpu_kernel},
+		{"gpu_kernel", GATE_PERCENT, report->gpu_kernel}, {"offload", GATE_PERCENT, report->offload},
+		{"gpu_balance", GATE_PERCENT, report->gpu_balance},
 		{"gpu_idle", GATE_TIME, report->has_gpu ? (double)report->idle.idle_ns : -1},
 		{"kernels", GATE_NUMBER, report->has_gpu ? (double)report->operations[0].count : -1},
 		{"copies", GATE_NUMBER, report->has_gpu ? (double)report->operations[1].count : -1}};
@@ -252,17 +253,22 @@ static int judge_page(const struct gates *gates, struct gate *gate, enum gate_un
 /* ---- shares ---- */
 
 /* Of paths that match: all time of the page's threads in these contexts, waits with their path included. */
-static int share_of_glob(
-	struct gate *gate, struct run *run, const struct run_report *report, struct error *error)
+static int share_of_glob(struct gate *gate, struct run *run, const struct select *select,
+	const struct run_report *report, struct error *error)
 {
 	struct select_context *pattern;
+	struct select_cost *cost = NULL;
 	uint64_t sum_ns = 0;
 	int result = select_context_new(&pattern, gate->argument, error);
 
 	if (result)
 		return result;
 	select_context_bind(pattern, run);
-	for (uint32_t context = 1; context < report->contexts; context++) {
+	if (select_context_needs_cost(pattern))
+		result = select_cost_new(&cost, run, report->streams, report->stream_count,
+			select_begin_ns(select), select_end_ns(select), error);
+	select_context_set_cost(pattern, cost);
+	for (uint32_t context = 1; context < report->contexts && !result; context++) {
 		uint64_t ns = run_report_context_ns(report, context);
 
 		if (ns && select_context_match(pattern, context))
@@ -270,18 +276,19 @@ static int share_of_glob(
 	}
 	gate->value = 100 * (double)sum_ns / (double)(report->total_ns - report->class_ns[TIME_ABSENT]);
 	select_context_free(pattern);
-	return 0;
+	select_cost_free(cost);
+	return result;
 }
 
 static int judge_share(const struct gates *gates, struct gate *gate, struct run *run,
-	const struct run_report *report, struct error *error)
+	const struct select *select, const struct run_report *report, struct error *error)
 {
 	int class = gate->is_glob ? -1 : time_class_find(gate->argument);
 
 	if (report->total_ns == report->class_ns[TIME_ABSENT])
 		return cannot(gates, gate, "no thread lives in the window", error);
 	if (gate->is_glob)
-		return share_of_glob(gate, run, report, error);
+		return share_of_glob(gate, run, select, report, error);
 	if (class < 0)
 		return wrong(gates, gate, "there is no such class; a path needs quotes: share('main;io;*')",
 			error);
@@ -383,7 +390,7 @@ static int judge(const struct gates *gates, struct gate *gate, struct run *run, 
 
 	if (gate->argument && strcmp(gate->name, "share") == 0) {
 		unit = GATE_PERCENT;
-		result = judge_share(gates, gate, run, report, error);
+		result = judge_share(gates, gate, run, select, report, error);
 	} else if (gate->argument && is_statistic(gate->name)) {
 		unit = strcmp(gate->name, "count") == 0 ? GATE_NUMBER : GATE_TIME;
 		result = judge_marks(gates, gate, run, select, report, arena, error);

@@ -12,6 +12,16 @@
 
 #define GPU_BOUND_LEAST 50 /* per cent of the time that GPUs could be used */
 
+#define ALIKE_MOST 5000u /* threads: of more hpct-stats --by cluster tells, at its own cost */
+
+/* A GPU of a process: what it is to others no one asks. */
+struct device {
+	const char *host;
+	uint64_t pid, generation;
+	uint32_t device;
+	uint64_t kernel_ns; /* of all of its queues */
+};
+
 struct making {
 	struct run_report *report;
 	struct run *run;
@@ -23,6 +33,8 @@ struct making {
 	uint64_t mpi_ns;  /* of first threads of processes */
 	uint8_t *is_rank; /* by stream: the first thread of a rank */
 	uint32_t ranks;
+	struct device *devices;
+	size_t device_count;
 	struct idle_question question;
 };
 
@@ -76,6 +88,35 @@ static void add_thread(struct making *making, uint32_t stream, const struct wind
 	report->threads++;
 }
 
+/* Queues of one process follow each other. */
+static struct device *device_of(struct making *making, uint32_t stream)
+{
+	const struct run_stream *r = run_stream(making->run, stream);
+
+	for (size_t i = making->device_count; i > 0; i--) {
+		struct device *device = &making->devices[i - 1];
+
+		if (device->pid != r->s.pid || device->generation != r->s.generation ||
+			strcmp(device->host, r->host) != 0)
+			break;
+		if (device->device == r->s.device)
+			return device;
+	}
+	making->devices[making->device_count] = (struct device){
+		.host = r->host, .pid = r->s.pid, .generation = r->s.generation, .device = r->s.device};
+	return &making->devices[making->device_count++];
+}
+
+static void add_queue(struct making *making, uint32_t stream, const struct window_time *pieces, size_t count)
+{
+	struct device *device = device_of(making, stream);
+
+	for (size_t i = 0; i < count; i++)
+		if (pieces[i].state == EXTENT_KERNEL)
+			device->kernel_ns += pieces[i].time_ns;
+	making->report->queues++;
+}
+
 static int add_stream(struct making *making, uint32_t stream, struct error *error)
 {
 	struct window *window;
@@ -93,7 +134,7 @@ static int add_stream(struct making *making, uint32_t stream, struct error *erro
 		if (run_stream(making->run, stream)->s.kind == STORE_STREAM_CPU)
 			add_thread(making, stream, pieces, count);
 		else
-			making->report->queues++;
+			add_queue(making, stream, pieces, count);
 	}
 	window_free(window);
 	return result;
@@ -108,9 +149,13 @@ static int add_streams(struct making *making, struct error *error)
 	making->path_ns = arena_calloc(
 		making->arena, (size_t)TIME_CLASS_COUNT * report->contexts + 1, sizeof *making->path_ns);
 	making->is_rank = arena_calloc(making->arena, (size_t)run_stream_count(making->run) + 1, 1);
-	if (!making->path_ns || !making->is_rank)
+	making->devices = arena_calloc(
+		making->arena, (size_t)making->question.stream_count + 1, sizeof *making->devices);
+	if (!making->path_ns || !making->is_rank || !making->devices)
 		return error_memory(error);
 	report->path_ns = making->path_ns;
+	report->streams = making->question.streams;
+	report->stream_count = making->question.stream_count;
 	coverage_count(&report->coverage, making->run, making->select);
 	for (uint32_t i = 0; i < making->question.stream_count && !result; i++)
 		result = add_stream(making, making->question.streams[i], error);
@@ -258,19 +303,35 @@ static int find_transfer(struct making *making, struct error *error)
 	return 0;
 }
 
+static void find_gpu_efficiencies(struct making *making)
+{
+	struct run_report *report = making->report;
+	double used_ns = (double)idle_used_ns(&report->idle), sum_ns = 0, most_ns = 0;
+	double useful_ns = (double)making->useful_sum_ns;
+
+	report->gpu_busy = percent_of((double)report->idle.busy_ns, used_ns);
+	report->gpu_kernel = percent_of((double)report->idle.kernel_ns, used_ns);
+	report->offload = percent_of(useful_ns, useful_ns + (double)report->class_ns[TIME_GPU]);
+	for (size_t i = 0; i < making->device_count; i++) {
+		double ns = (double)making->devices[i].kernel_ns;
+
+		sum_ns += ns;
+		most_ns = ns > most_ns ? ns : most_ns;
+	}
+	if (making->device_count > 1)
+		report->gpu_balance = percent_of(sum_ns / (double)making->device_count, most_ns);
+}
+
 static int find_efficiencies(struct making *making, struct error *error)
 {
 	struct run_report *report = making->report;
 	double window_ns = (double)report->window_ns, mean_ns = 0;
 
 	report->parallel = report->load_balance = report->communication = -1;
-	report->serialization = report->transfer = report->gpu_busy = report->gpu_kernel = -1;
-	if (report->has_gpu) {
-		double used_ns = (double)idle_used_ns(&report->idle);
-
-		report->gpu_busy = percent_of((double)report->idle.busy_ns, used_ns);
-		report->gpu_kernel = percent_of((double)report->idle.kernel_ns, used_ns);
-	}
+	report->serialization = report->transfer = report->offload = -1;
+	report->gpu_busy = report->gpu_kernel = report->gpu_balance = -1;
+	if (report->has_gpu)
+		find_gpu_efficiencies(making);
 	if (!report->threads)
 		return 0;
 	mean_ns = (double)making->useful_sum_ns / report->threads;
@@ -383,6 +444,9 @@ static int make(struct making *making, struct error *error)
 		result = find_efficiencies(making, error);
 	if (!result)
 		result = find_paths(making, error);
+	if (!result && making->report->threads && making->report->threads <= ALIKE_MOST)
+		result = clusters_make(&making->report->clusters, making->run, making->select,
+			making->report->streams, making->report->stream_count, making->arena, error);
 	if (!result)
 		find_bound(making->report);
 	return result;

@@ -8,6 +8,9 @@
  *   communication       max(u) / T  = serialization max(u) / T' x transfer T' / T
  *                       T': the window without what ranks spend in MPI on average, but for waiting for others
  *
+ *   offload     u / (u + time in calls of a GPU runtime), of all threads; with GPUs
+ *   gpu balance mean / max of the time that queues spend in kernels, over the GPUs that processes use
+ *
  * (POP's metrics, by the trace and for threads.)
  */
 #ifndef BLAME_RUN_REPORT_H
@@ -16,8 +19,9 @@
 #include "blame/idle/idle.h"
 #include "blame/report/time_class.h"
 #include "timeline/report/coverage.h"
+#include "timeline/stats/clusters.h"
 
-#define RUN_REPORT_PATHS 3
+#define RUN_REPORT_PATHS 40 /* the largest of each class */
 
 struct run_report_path {
 	uint32_t context; /* one of those with this path */
@@ -33,6 +37,8 @@ struct run_report_operations {
 struct run_report {
 	uint64_t window_ns, total_ns; /* total: threads x window, of which class_ns are the parts */
 	uint32_t threads, queues, left_out;
+	const uint32_t *streams; /* of the page: the run's, without helper threads of MPI */
+	uint32_t stream_count;
 	uint64_t class_ns[TIME_CLASS_COUNT];
 	const uint64_t *path_ns; /* [class][contexts], in the arena; context 0: none */
 	uint32_t contexts;
@@ -43,11 +49,13 @@ struct run_report {
 	struct idle idle; /* with has_gpu; without shares of single threads */
 	struct run_report_operations operations[RUN_REPORT_OPERATIONS];
 	/* Per cent; negative: not known. */
-	double parallel, load_balance, communication, serialization, transfer, gpu_busy, gpu_kernel;
+	double parallel, load_balance, communication, serialization, transfer, offload;
+	double gpu_busy, gpu_kernel, gpu_balance;
 	enum time_class bound; /* COMPUTE MPI IO MEMORY, WAIT: latency */
 	bool bound_is_gpu;     /* by what GPUs do */
 	double bound_percent;
 	struct coverage coverage;
+	struct clusters clusters; /* of the threads; none without threads */
 };
 
 /* Of the selector's streams and window. In `arena`. ERROR_EMPTY: nothing is monitored there. */

@@ -5,33 +5,60 @@
 #include <stdlib.h>
 
 #include "store/base/array.h"
+#include "store/base/search_near.h"
 
 #define STILL_MOST 64u /* jumps without time between: more go in a circle */
+
+/* Of a stream the causes are [first, end); `near`: which was met last. */
+struct place {
+	size_t first, end, near;
+};
 
 struct walk {
 	const struct critical_graph *graph;
 	struct critical_path *path;
+	struct place *places; /* by stream */
 	uint32_t stream;
 	uint64_t now_ns;
 	unsigned still;
 };
 
-/* The last cause of the stream that begins before the time; NULL: none. */
-static const struct wait_cause *cause_before(
-	const struct critical_graph *graph, uint32_t stream, uint64_t time_ns)
+struct moment {
+	const struct wait_cause *causes;
+	uint64_t time_ns;
+};
+
+static bool begins_before(const void *own, size_t number)
 {
-	size_t low = 0, high = graph->cause_count;
+	const struct moment *moment = own;
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		const struct wait_cause *cause = &graph->causes[middle];
+	return moment->causes[number].begin_ns < moment->time_ns;
+}
 
-		if (cause->waiter < stream || (cause->waiter == stream && cause->begin_ns < time_ns))
-			low = middle + 1;
-		else
-			high = middle;
+/* The last cause of the stream that begins before the time; NULL: none. */
+static const struct wait_cause *cause_before(struct walk *walk, uint32_t stream, uint64_t time_ns)
+{
+	struct place *place = &walk->places[stream];
+	const struct moment moment = {walk->graph->causes, time_ns};
+
+	place->near = search_near(place->first, place->end, place->near, begins_before, &moment);
+	return place->near > place->first ? &moment.causes[place->near - 1] : NULL;
+}
+
+static struct place *places_make(const struct critical_graph *graph)
+{
+	struct place *places = calloc(graph->stream_count + 1u, sizeof(*places));
+	size_t at = 0;
+
+	for (uint32_t s = 0; s < graph->stream_count && places; s++) {
+		while (at < graph->cause_count && graph->causes[at].waiter < s)
+			at++;
+		places[s].first = at;
+		while (at < graph->cause_count && graph->causes[at].waiter == s)
+			at++;
+		places[s].end = places[s].near = at;
 	}
-	return low && graph->causes[low - 1].waiter == stream ? &graph->causes[low - 1] : NULL;
+	return places;
 }
 
 /* From there to now; backward. */
@@ -101,7 +128,7 @@ static bool step(struct walk *walk)
 {
 	const struct critical_graph *graph = walk->graph;
 	uint64_t begin_ns = graph->streams[walk->stream].begin_ns;
-	const struct wait_cause *cause = cause_before(graph, walk->stream, walk->now_ns);
+	const struct wait_cause *cause = cause_before(walk, walk->stream, walk->now_ns);
 
 	if (cause && cause->end_ns >= walk->now_ns)
 		return leave(walk, cause);
@@ -125,22 +152,34 @@ static void reverse(struct critical_path *path)
 	}
 }
 
+/* False: no memory. */
+static bool walk_all(struct walk *walk)
+{
+	uint64_t end_ns = walk->graph->streams[walk->stream].end_ns;
+
+	/* It has ended before the window does. */
+	if (end_ns < walk->now_ns &&
+		!put(walk, end_ns, (struct critical_segment){.party = CAUSE_NOBODY, .is_absent = true}))
+		return false;
+	while (walk->now_ns > walk->graph->begin_ns)
+		if (!step(walk))
+			return false;
+	return true;
+}
+
 int critical_path_walk(struct critical_path *path, const struct critical_graph *graph, struct error *error)
 {
 	struct walk walk = {.graph = graph, .path = path, .stream = graph->last, .now_ns = graph->end_ns};
-	uint64_t end_ns;
+	bool is_done;
 
 	*path = (struct critical_path){0};
 	if (graph->last >= graph->stream_count)
 		return error_set(error, ERROR_EMPTY, "no CPU thread was monitored in this window");
-	end_ns = graph->streams[graph->last].end_ns;
-	/* It has ended before the window does. */
-	if (end_ns < walk.now_ns &&
-		!put(&walk, end_ns, (struct critical_segment){.party = CAUSE_NOBODY, .is_absent = true}))
+	walk.places = places_make(graph);
+	is_done = walk.places && walk_all(&walk);
+	free(walk.places);
+	if (!is_done)
 		return error_memory(error);
-	while (walk.now_ns > graph->begin_ns)
-		if (!step(&walk))
-			return error_memory(error);
 	reverse(path);
 	return 0;
 }

@@ -61,14 +61,19 @@ struct critical_change {
 	uint64_t begin_ns, end_ns;
 	uint32_t stream;
 };
+#define CRITICAL_WHATS 3u
+struct critical_what {
+	unsigned numerator, denominator;
+	bool is_rigid; /* waits without a known party end when they ended */
+};
 struct critical_replay;
-/* Sorts the graph for any number of runs; the graph is the caller's, and stays. */
+/* Orders the graph for any number of runs; the graph is the caller's, and stays. */
 int critical_replay_new(
 	struct critical_replay **replay, const struct critical_graph *graph, struct error *error);
 void critical_replay_free(struct critical_replay *replay);
-/* How much sooner the window ends. Changes by stream, begin; disjoint. `is_rigid`: waits without a known
- * party end when they ended. */
+/* How much sooner the window ends, for each of at most CRITICAL_WHATS questions about the same work. Changes
+ * by stream, begin; disjoint. */
 int critical_replay_saved(struct critical_replay *replay, const struct critical_change *changes, size_t count,
-	unsigned numerator, unsigned denominator, bool is_rigid, uint64_t *saved_ns, struct error *error);
+	const struct critical_what *whats, unsigned what_count, uint64_t *saved_ns, struct error *error);
 
 #endif

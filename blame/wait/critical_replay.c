@@ -1,61 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * critical_replay.c - see critical_path.h: the graph run forward. Of each stream the moments at which a wait
- * begins or ends are kept with their new times; between two of them lies work.
+ * critical_replay.c - see critical_path.h: the graph run forward. Of each wait the new times of its begin and
+ * end are kept; between two waits of a stream lies work.
  *
  *   was    0      10~~~~~~30        40        new time of 35 = new time of 30 + what is left of 30..35
  *   new    0      8~~~~22           32
  *
- * Waits are taken by their ends: whoever ends one has, until then, ended all of its own.
+ * Waits are taken by their ends: whoever ends one has, until then, ended all of its own. All questions about
+ * the same work are answered in one pass, since memory is what it costs.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "blame/wait/critical_path.h"
+#include "store/base/heap.h"
+#include "store/base/search_near.h"
 
-struct moment {
-	uint64_t was_ns, is_ns;
+/* The new times of a moment, one for each question. */
+struct times {
+	uint64_t ns[CRITICAL_WHATS];
 };
-
-/* What happens, by time. */
-struct happening {
-	uint64_t time_ns, from_ns;
-	size_t cause; /* CAUSE_BIRTH: the stream's begin */
-	uint32_t stream;
-};
-#define CAUSE_BIRTH SIZE_MAX
 
 struct line {
-	size_t first, count; /* of moments */
-	size_t change_first, change_count;
+	size_t first, end;  /* of its causes in the graph's */
+	size_t done;	    /* the first of them that has not happened */
+	struct times birth; /* new times of birth_ns */
+	uint64_t birth_ns;
+	bool is_born;
+	size_t change_first, change_end, change_near;
+	uint64_t changed_ns; /* changed time before the last moment that has happened */
 };
 
 struct critical_replay {
 	const struct critical_graph *graph;
-	struct happening *happenings;
-	size_t happening_count;
+	size_t *order; /* causes by end; from cause_count on the births of streams */
+	size_t order_count;
 	struct line *lines;
-	struct moment *moments;
+	struct times *begins, *ends; /* by cause */
 	/* of one run */
 	const struct critical_change *changes;
 	uint64_t *before; /* by change: changed time of its stream before it */
 	size_t change_capacity;
-	unsigned numerator, denominator;
-	bool is_rigid;
+	const struct critical_what *whats;
+	unsigned what_count;
 };
 
-static int happening_compare(const void *left, const void *right)
+/* ---- order ---- */
+
+/* What happens next in a stream. */
+struct happening {
+	uint64_t time_ns, from_ns;
+	size_t number; /* of the cause, or cause_count plus the stream that is born */
+	uint32_t stream;
+};
+
+static bool happens_before(const void *left, const void *right)
 {
 	const struct happening *a = left, *b = right;
 
 	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
+		return a->time_ns < b->time_ns;
 	/* Of those at one moment first who waits for what was before. */
 	if (a->from_ns != b->from_ns)
-		return a->from_ns < b->from_ns ? -1 : 1;
-	if (a->stream != b->stream)
-		return a->stream < b->stream ? -1 : 1;
-	return a->cause < b->cause ? -1 : a->cause > b->cause;
+		return a->from_ns < b->from_ns;
+	return a->stream < b->stream;
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -63,47 +71,72 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static void fill(struct critical_replay *replay)
+static struct happening happening_of(const struct critical_graph *graph, size_t cause)
+{
+	return (struct happening){graph->causes[cause].end_ns, graph->causes[cause].from_ns, cause,
+		graph->causes[cause].waiter};
+}
+
+/* The births of all streams, as the heap that the merge begins with. */
+static struct happening *births_make(struct critical_replay *replay)
 {
 	const struct critical_graph *graph = replay->graph;
-	size_t at = 0, moment = 0;
+	struct happening *heap = malloc((graph->stream_count + 1u) * sizeof(*heap));
+	size_t cause = 0;
 
-	for (uint32_t s = 0; s < graph->stream_count; s++)
-		replay->happenings[at++] = (struct happening){
-			later(graph->streams[s].begin_ns, graph->begin_ns), 0, CAUSE_BIRTH, s};
-	for (size_t i = 0; i < graph->cause_count; i++) {
-		const struct wait_cause *cause = &graph->causes[i];
+	for (uint32_t s = 0; s < graph->stream_count && heap; s++) {
+		struct line *line = &replay->lines[s];
 
-		if (cause->waiter < graph->stream_count) {
-			replay->happenings[at++] =
-				(struct happening){cause->end_ns, cause->from_ns, i, cause->waiter};
-			replay->lines[cause->waiter].count += 2;
-		}
+		line->birth_ns = later(graph->streams[s].begin_ns, graph->begin_ns);
+		while (cause < graph->cause_count && graph->causes[cause].waiter < s)
+			cause++;
+		line->first = cause;
+		while (cause < graph->cause_count && graph->causes[cause].waiter == s)
+			cause++;
+		line->end = cause;
+		heap[s] = (struct happening){line->birth_ns, 0, graph->cause_count + s, s};
+		heap_rise(heap, s, sizeof(*heap), happens_before);
 	}
-	replay->happening_count = at;
-	for (uint32_t s = 0; s < graph->stream_count; s++) {
-		replay->lines[s].first = moment;
-		moment += replay->lines[s].count + 1;
+	return heap;
+}
+
+/* Merges the streams: the causes of each are in order. */
+static bool order_make(struct critical_replay *replay)
+{
+	const struct critical_graph *graph = replay->graph;
+	struct happening *heap = births_make(replay);
+	size_t count = heap ? graph->stream_count : 0;
+
+	while (count) {
+		const struct line *line = &replay->lines[heap->stream];
+		size_t number = heap->number;
+		size_t next = number < graph->cause_count ? number + 1 : line->first;
+
+		replay->order[replay->order_count++] = number;
+		*heap = next < line->end ? happening_of(graph, next) : heap[--count];
+		if (count)
+			heap_sink(heap, count, 0, sizeof(*heap), happens_before);
 	}
-	qsort(replay->happenings, at, sizeof(*replay->happenings), happening_compare);
+	free(heap);
+	return heap != NULL;
 }
 
 int critical_replay_new(
 	struct critical_replay **replay, const struct critical_graph *graph, struct error *error)
 {
-	size_t most = graph->cause_count + graph->stream_count + 1;
+	size_t causes = graph->cause_count + 1;
 	struct critical_replay *made = calloc(1, sizeof(*made));
 
 	*replay = made;
 	if (!made)
 		return error_memory(error);
 	made->graph = graph;
-	made->happenings = malloc(most * sizeof(*made->happenings));
+	made->order = malloc((causes + graph->stream_count) * sizeof(*made->order));
 	made->lines = calloc(graph->stream_count + 1u, sizeof(*made->lines));
-	made->moments = malloc(2 * most * sizeof(*made->moments));
-	if (!made->happenings || !made->lines || !made->moments)
+	made->begins = malloc(causes * sizeof(*made->begins));
+	made->ends = malloc(causes * sizeof(*made->ends));
+	if (!made->order || !made->lines || !made->begins || !made->ends || !order_make(made))
 		return error_memory(error);
-	fill(made);
 	return 0;
 }
 
@@ -111,46 +144,50 @@ void critical_replay_free(struct critical_replay *replay)
 {
 	if (!replay)
 		return;
-	free(replay->happenings);
+	free(replay->order);
 	free(replay->lines);
-	free(replay->moments);
+	free(replay->begins);
+	free(replay->ends);
 	free(replay->before);
 	free(replay);
 }
 
 /* ---- changed work ---- */
 
-/* Changed time of the stream before the moment. */
-static uint64_t changed_before(
-	const struct critical_replay *replay, const struct line *line, uint64_t time_ns)
+struct moment {
+	const void *list;
+	uint64_t time_ns;
+};
+
+static bool change_begins_before(const void *own, size_t number)
 {
-	const struct critical_change *changes = replay->changes + line->change_first;
-	size_t low = 0, high = line->change_count;
+	const struct moment *moment = own;
+	const struct critical_change *changes = moment->list;
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (changes[middle].begin_ns < time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
-		return 0;
-	low--;
-	return replay->before[line->change_first + low] +
-	       ((changes[low].end_ns < time_ns ? changes[low].end_ns : time_ns) - changes[low].begin_ns);
+	return changes[number].begin_ns < moment->time_ns;
 }
 
-/* What the work from one moment to another takes now. */
-static uint64_t work_of(
-	const struct critical_replay *replay, const struct line *line, uint64_t begin_ns, uint64_t end_ns)
+/* Changed time of the stream before the moment. */
+static uint64_t changed_before(struct critical_replay *replay, struct line *line, uint64_t time_ns)
 {
-	uint64_t changed_ns = line->change_count ? changed_before(replay, line, end_ns) -
-							   changed_before(replay, line, begin_ns)
-						 : 0;
+	const struct moment moment = {replay->changes, time_ns};
+	const struct critical_change *change;
 
-	return end_ns - begin_ns - changed_ns + changed_ns * replay->numerator / replay->denominator;
+	if (line->change_first == line->change_end)
+		return 0;
+	line->change_near = search_near(
+		line->change_first, line->change_end, line->change_near, change_begins_before, &moment);
+	if (line->change_near == line->change_first)
+		return 0;
+	change = &replay->changes[line->change_near - 1];
+	return replay->before[line->change_near - 1] +
+	       ((change->end_ns < time_ns ? change->end_ns : time_ns) - change->begin_ns);
+}
+
+/* What work of that time takes now, of which a part is changed. */
+static uint64_t work_of(const struct critical_what *what, uint64_t work_ns, uint64_t changed_ns)
+{
+	return work_ns - changed_ns + changed_ns * what->numerator / what->denominator;
 }
 
 static bool take_changes(struct critical_replay *replay, const struct critical_change *changes, size_t count)
@@ -163,108 +200,152 @@ static bool take_changes(struct critical_replay *replay, const struct critical_c
 			return false;
 	}
 	replay->changes = changes;
-	for (uint32_t s = 0; s < replay->graph->stream_count; s++)
-		replay->lines[s].change_count = replay->lines[s].count = 0;
+	for (uint32_t s = 0; s < replay->graph->stream_count; s++) {
+		struct line *line = &replay->lines[s];
+
+		line->change_first = line->change_end = line->change_near = 0;
+		line->is_born = false;
+		line->done = line->first;
+		line->changed_ns = 0;
+	}
 	for (size_t i = 0; i < count; i++) {
 		struct line *line = &replay->lines[changes[i].stream];
+		bool is_first = line->change_first == line->change_end;
 
-		if (!line->change_count)
-			line->change_first = i;
-		replay->before[i] = line->change_count ? replay->before[i - 1] + changes[i - 1].end_ns -
-								 changes[i - 1].begin_ns
-						       : 0;
-		line->change_count++;
+		if (is_first)
+			line->change_first = line->change_near = i;
+		replay->before[i] =
+			is_first ? 0
+				 : replay->before[i - 1] + changes[i - 1].end_ns - changes[i - 1].begin_ns;
+		line->change_end = i + 1;
 	}
 	return true;
 }
 
 /* ---- moments ---- */
 
-/* The new time of a moment of the stream; all before it has happened. */
-static uint64_t time_of(const struct critical_replay *replay, uint32_t stream, uint64_t time_ns)
+static bool cause_begins_until(const void *own, size_t number)
 {
-	const struct line *line = &replay->lines[stream];
-	const struct moment *moments = replay->moments + line->first;
-	size_t low = 0, high = line->count, step = 1;
+	const struct moment *moment = own;
+	const struct wait_cause *causes = moment->list;
 
-	if (!line->count || time_ns <= moments->was_ns)
-		return line->count ? moments->is_ns : time_ns;
-	/* Mostly it is one of the last. */
-	while (step < high && moments[high - step].was_ns > time_ns)
-		step *= 2;
-	low = step < high ? high - step : 0;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (moments[middle].was_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	low--;
-	/* In a wait: as far as it has come, at most to its end. */
-	if (low % 2 && low + 1 < line->count) {
-		uint64_t in_ns = moments[low].is_ns + (time_ns - moments[low].was_ns);
-
-		return in_ns < moments[low + 1].is_ns ? in_ns : moments[low + 1].is_ns;
-	}
-	return moments[low].is_ns + work_of(replay, line, moments[low].was_ns, time_ns);
+	return causes[number].begin_ns <= moment->time_ns;
 }
 
-static void put(struct critical_replay *replay, uint32_t stream, uint64_t was_ns, uint64_t is_ns)
+/* In a wait: as far as it has come, at most to its end. */
+static void in_wait(const struct critical_replay *replay, size_t number, uint64_t time_ns, struct times *is)
+{
+	uint64_t passed_ns = time_ns - replay->graph->causes[number].begin_ns;
+
+	for (unsigned w = 0; w < replay->what_count; w++) {
+		uint64_t is_ns = replay->begins[number].ns[w] + passed_ns;
+
+		is->ns[w] = is_ns < replay->ends[number].ns[w] ? is_ns : replay->ends[number].ns[w];
+	}
+}
+
+/* Work from a moment on whose new times are known; `before_ns`: changed time before it. */
+static void after(struct critical_replay *replay, struct line *line, uint64_t was_ns,
+	const struct times *were, uint64_t before_ns, uint64_t time_ns, struct times *is)
+{
+	uint64_t changed_ns = changed_before(replay, line, time_ns) - before_ns;
+
+	for (unsigned w = 0; w < replay->what_count; w++)
+		is->ns[w] = were->ns[w] + work_of(&replay->whats[w], time_ns - was_ns, changed_ns);
+}
+
+/* The new times of a moment of the stream; all before it has happened. */
+static void times_of(struct critical_replay *replay, uint32_t stream, uint64_t time_ns, struct times *is)
 {
 	struct line *line = &replay->lines[stream];
+	const struct wait_cause *causes = replay->graph->causes;
+	const struct moment moment = {causes, time_ns};
+	size_t at;
 
-	replay->moments[line->first + line->count++] = (struct moment){was_ns, is_ns};
-}
-
-static void take_birth(struct critical_replay *replay, const struct happening *happening)
-{
-	const struct critical_graph *graph = replay->graph;
-	uint32_t creator = graph->streams[happening->stream].creator;
-	bool is_begun = happening->time_ns > graph->begin_ns && creator < graph->stream_count &&
-			graph->streams[creator].begin_ns < happening->time_ns;
-
-	put(replay, happening->stream, happening->time_ns,
-		is_begun ? time_of(replay, creator, happening->time_ns) : happening->time_ns);
-}
-
-static void take_wait(struct critical_replay *replay, const struct wait_cause *cause)
-{
-	const struct critical_graph *graph = replay->graph;
-	uint64_t begin_ns = time_of(replay, cause->waiter, cause->begin_ns), end_ns;
-	uint64_t from_ns = cause->from_ns < cause->end_ns ? cause->from_ns : cause->end_ns;
-	bool has_party = cause->party < graph->stream_count && cause->party != cause->waiter &&
-			 from_ns > cause->begin_ns && graph->streams[cause->party].begin_ns < from_ns;
-
-	put(replay, cause->waiter, cause->begin_ns, begin_ns);
-	if (has_party)
-		end_ns = later(begin_ns, time_of(replay, cause->party, from_ns) + (cause->end_ns - from_ns));
-	else if (replay->is_rigid && cause->kind != CAUSE_TIMER)
-		end_ns = later(begin_ns, cause->end_ns);
+	if (!line->is_born || time_ns <= line->birth_ns) {
+		for (unsigned w = 0; w < replay->what_count; w++)
+			is->ns[w] = line->is_born ? line->birth.ns[w] : time_ns;
+		return;
+	}
+	at = search_near(line->first, line->done, line->done, cause_begins_until, &moment);
+	if (at == line->first)
+		after(replay, line, line->birth_ns, &line->birth,
+			changed_before(replay, line, line->birth_ns), time_ns, is);
+	else if (causes[at - 1].end_ns > time_ns)
+		in_wait(replay, at - 1, time_ns, is);
 	else
-		end_ns = begin_ns + (cause->end_ns - cause->begin_ns);
-	put(replay, cause->waiter, cause->end_ns, end_ns);
+		after(replay, line, causes[at - 1].end_ns, &replay->ends[at - 1],
+			at == line->done ? line->changed_ns
+					 : changed_before(replay, line, causes[at - 1].end_ns),
+			time_ns, is);
+}
+
+static void take_birth(struct critical_replay *replay, uint32_t stream)
+{
+	const struct critical_graph *graph = replay->graph;
+	struct line *line = &replay->lines[stream];
+	uint32_t creator = graph->streams[stream].creator;
+
+	if (line->birth_ns > graph->begin_ns && creator < graph->stream_count &&
+		graph->streams[creator].begin_ns < line->birth_ns)
+		times_of(replay, creator, line->birth_ns, &line->birth);
+	else
+		for (unsigned w = 0; w < replay->what_count; w++)
+			line->birth.ns[w] = line->birth_ns;
+	line->is_born = true;
+}
+
+static bool has_party(const struct critical_graph *graph, const struct wait_cause *cause, uint64_t from_ns)
+{
+	return cause->party < graph->stream_count && cause->party != cause->waiter &&
+	       from_ns > cause->begin_ns && graph->streams[cause->party].begin_ns < from_ns;
+}
+
+static void take_wait(struct critical_replay *replay, size_t number)
+{
+	const struct critical_graph *graph = replay->graph;
+	const struct wait_cause *cause = &graph->causes[number];
+	uint64_t from_ns = cause->from_ns < cause->end_ns ? cause->from_ns : cause->end_ns;
+	bool is_led = has_party(graph, cause, from_ns);
+	struct line *line = &replay->lines[cause->waiter];
+	struct times *begins = &replay->begins[number], *ends = &replay->ends[number];
+
+	times_of(replay, cause->waiter, cause->begin_ns, begins);
+	if (is_led)
+		times_of(replay, cause->party, from_ns, ends);
+	for (unsigned w = 0; w < replay->what_count; w++) {
+		uint64_t begin_ns = begins->ns[w];
+
+		if (is_led)
+			ends->ns[w] = later(begin_ns, ends->ns[w] + (cause->end_ns - from_ns));
+		else if (replay->whats[w].is_rigid && cause->kind != CAUSE_TIMER)
+			ends->ns[w] = later(begin_ns, cause->end_ns);
+		else
+			ends->ns[w] = begin_ns + (cause->end_ns - cause->begin_ns);
+	}
+	line->changed_ns = changed_before(replay, line, cause->end_ns);
+	line->done = number + 1;
 }
 
 int critical_replay_saved(struct critical_replay *replay, const struct critical_change *changes, size_t count,
-	unsigned numerator, unsigned denominator, bool is_rigid, uint64_t *saved_ns, struct error *error)
+	const struct critical_what *whats, unsigned what_count, uint64_t *saved_ns, struct error *error)
 {
 	const struct critical_graph *graph = replay->graph;
-	uint64_t end_ns = graph->streams[graph->last].end_ns, is_ns;
+	uint64_t end_ns = graph->streams[graph->last].end_ns;
+	struct times is;
 
 	if (!take_changes(replay, changes, count))
 		return error_memory(error);
-	replay->numerator = numerator;
-	replay->denominator = denominator;
-	replay->is_rigid = is_rigid;
-	for (size_t i = 0; i < replay->happening_count; i++)
-		if (replay->happenings[i].cause == CAUSE_BIRTH)
-			take_birth(replay, &replay->happenings[i]);
+	replay->whats = whats;
+	replay->what_count = what_count < CRITICAL_WHATS ? what_count : CRITICAL_WHATS;
+	for (size_t i = 0; i < replay->order_count; i++)
+		if (replay->order[i] < graph->cause_count)
+			take_wait(replay, replay->order[i]);
 		else
-			take_wait(replay, &graph->causes[replay->happenings[i].cause]);
+			take_birth(replay, (uint32_t)(replay->order[i] - graph->cause_count));
 	end_ns = end_ns < graph->end_ns ? end_ns : graph->end_ns;
-	is_ns = time_of(replay, graph->last, end_ns);
-	*saved_ns = is_ns < end_ns ? end_ns - is_ns : 0;
+	times_of(replay, graph->last, end_ns, &is);
+	for (unsigned w = 0; w < replay->what_count; w++)
+		saved_ns[w] = is.ns[w] < end_ns ? end_ns - is.ns[w] : 0;
 	return 0;
 }

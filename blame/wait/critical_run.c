@@ -130,21 +130,45 @@ static bool piece_add(struct critical_run *critical, struct exact_share_sums *su
 	return true;
 }
 
-static int stream_add(struct critical_run *critical, struct exact_share_sums *sums,
+static bool piece_keep(struct critical_run *critical, uint32_t stream, const struct extent *piece)
+{
+	struct critical_piece *last =
+		critical->piece_count ? &critical->pieces[critical->piece_count - 1] : NULL;
+
+	if (!critical->keeps_work || !extent_state_is_busy(piece->state) || !piece->context)
+		return true;
+	if (last && last->stream == stream && last->context == piece->context &&
+		last->end_ns == piece->begin_ns) {
+		last->end_ns = piece->end_ns;
+		return true;
+	}
+	if (!array_widen(&critical->pieces, &critical->piece_capacity, critical->piece_count,
+		    sizeof(*critical->pieces)))
+		return false;
+	critical->pieces[critical->piece_count++] =
+		(struct critical_piece){piece->begin_ns, piece->end_ns, stream, piece->context};
+	return true;
+}
+
+/* `count` segments of the stream, perhaps none. */
+static int stream_add(struct critical_run *critical, struct exact_share_sums *sums, uint32_t stream,
 	const struct critical_segment *const *segments, size_t count, struct error *error)
 {
 	static struct extent pieces[EXTENTS];
+	const struct critical_graph *graph = &critical->graph;
 	struct extent_walk *walk;
 	size_t first = 0;
 	long read = 0;
-	int result = extent_open(&walk, critical->run, segments[0]->stream, segments[0]->begin_ns,
-		segments[count - 1]->end_ns, error);
+	int result = extent_open(&walk, critical->run, stream,
+		critical->keeps_work ? graph->begin_ns : segments[0]->begin_ns,
+		critical->keeps_work ? graph->end_ns : segments[count - 1]->end_ns, error);
 
 	if (result)
 		return result;
 	while (!result && (read = extent_next(walk, pieces, EXTENTS, error)) > 0)
 		for (long i = 0; i < read && !result; i++)
-			if (!piece_add(critical, sums, &pieces[i], segments, count, &first))
+			if (!piece_add(critical, sums, &pieces[i], segments, count, &first) ||
+				!piece_keep(critical, stream, &pieces[i]))
 				result = error_memory(error);
 	extent_close(walk);
 	return result ? result : (int)read;
@@ -198,10 +222,12 @@ static int path_add(struct critical_run *critical, struct exact_share_sums *sums
 
 	for (uint32_t s = 0; s < count && !result; s++) {
 		size_t end = s + 1 < count ? first[s + 2] : critical->code_count;
+		bool is_kept =
+			critical->keeps_work && store_stream_has_states(run_stream(critical->run, s)->s.kind);
 
-		if (end > first[s + 1])
+		if (end > first[s + 1] || is_kept)
 			result = stream_add(
-				critical, sums, &segments[first[s + 1]], end - first[s + 1], error);
+				critical, sums, s, &segments[first[s + 1]], end - first[s + 1], error);
 	}
 	free(segments);
 	free(first);
@@ -224,7 +250,7 @@ static int all_streams(
 }
 
 int critical_run_find(struct critical_run *critical, struct run *run, const struct idle_question *question,
-	struct arena *arena, struct error *error)
+	size_t work_most, struct arena *arena, struct error *error)
 {
 	struct idle_question all = *question;
 	struct exact_share_sums sums = {0};
@@ -242,6 +268,7 @@ int critical_run_find(struct critical_run *critical, struct run *run, const stru
 		result = make_graph(critical, arena, error);
 	if (!result)
 		result = critical_path_walk(&critical->path, &critical->graph, error);
+	critical->keeps_work = critical->graph.cause_count + critical->graph.stream_count <= work_most;
 	if (!result)
 		result = path_add(critical, &sums, error);
 	if (!result)
@@ -255,6 +282,7 @@ void critical_run_fini(struct critical_run *critical)
 {
 	wait_causes_fini(&critical->causes);
 	critical_path_fini(&critical->path);
+	free(critical->pieces);
 }
 
 /* ---- of one segment ---- */
@@ -293,52 +321,29 @@ int critical_run_context(struct critical_run *critical, const struct critical_se
 
 /* ---- work that may be shorter ---- */
 
-static bool work_put(struct critical_work *work, uint32_t stream, const struct extent *piece)
+static bool work_put(struct critical_work *work, const struct critical_piece *piece)
 {
 	struct critical_change *last = work->count ? &work->list[work->count - 1] : NULL;
 
-	if (last && last->stream == stream && last->end_ns == piece->begin_ns) {
+	if (last && last->stream == piece->stream && last->end_ns == piece->begin_ns) {
 		last->end_ns = piece->end_ns;
 		return true;
 	}
 	if (!array_widen(&work->list, &work->capacity, work->count, sizeof(*work->list)))
 		return false;
-	work->list[work->count++] = (struct critical_change){piece->begin_ns, piece->end_ns, stream};
+	work->list[work->count++] = (struct critical_change){piece->begin_ns, piece->end_ns, piece->stream};
 	return true;
-}
-
-static int stream_work(struct critical_run *critical, uint32_t stream, struct critical_work *works,
-	uint32_t (*row_of)(void *own, uint32_t context), void *own, struct error *error)
-{
-	static struct extent pieces[EXTENTS];
-	const struct critical_graph *graph = &critical->graph;
-	struct extent_walk *walk;
-	long count = 0;
-	int result = extent_open(&walk, critical->run, stream, graph->begin_ns, graph->end_ns, error);
-
-	if (result)
-		return result;
-	while (!result && (count = extent_next(walk, pieces, EXTENTS, error)) > 0)
-		for (long i = 0; i < count && !result; i++) {
-			uint32_t row = extent_state_is_busy(pieces[i].state) && pieces[i].context
-					       ? row_of(own, pieces[i].context)
-					       : CRITICAL_NO_ROW;
-
-			if (row != CRITICAL_NO_ROW && !work_put(&works[row], stream, &pieces[i]))
-				result = error_memory(error);
-		}
-	extent_close(walk);
-	return result ? result : (int)count;
 }
 
 int critical_run_work(struct critical_run *critical, struct critical_work *works, uint32_t rows,
 	uint32_t (*row_of)(void *own, uint32_t context), void *own, struct error *error)
 {
-	int result = 0;
-
 	memset(works, 0, rows * sizeof(*works));
-	for (uint32_t s = 0; s < critical->graph.stream_count && !result; s++)
-		if (store_stream_has_states(run_stream(critical->run, s)->s.kind))
-			result = stream_work(critical, s, works, row_of, own, error);
-	return result;
+	for (size_t i = 0; i < critical->piece_count; i++) {
+		uint32_t row = row_of(own, critical->pieces[i].context);
+
+		if (row != CRITICAL_NO_ROW && !work_put(&works[row], &critical->pieces[i]))
+			return error_memory(error);
+	}
+	return 0;
 }

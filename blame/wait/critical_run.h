@@ -11,6 +11,12 @@
 
 #include "blame/wait/critical_path.h"
 
+/* Work of a stream in one context. */
+struct critical_piece {
+	uint64_t begin_ns, end_ns;
+	uint32_t stream, context;
+};
+
 struct critical_run {
 	struct run *run;
 	const struct idle_question *question;
@@ -26,13 +32,17 @@ struct critical_run {
 	uint64_t unknown_ns; /* nobody knows what the stream did */
 	uint64_t absent_ns;  /* the stream did not exist: begun by one that is not in the run, or ended */
 	size_t code_count;   /* segments on reported streams */
-	uint64_t wait_ns;    /* of all: in waits that lead nowhere, and hand-overs */
+	bool keeps_work;
+	struct critical_piece *pieces; /* what any stream worked, by stream, begin; if they are kept */
+	size_t piece_count, piece_capacity;
+	uint64_t wait_ns; /* of all: in waits that lead nowhere, and hand-overs */
 };
 
 /* The question's streams are reported; the path goes over all of the run. In `arena`; critical_run_fini()
- * ends it, also on failure. ERROR_EMPTY: no thread lives in the window. */
+ * ends it, also on failure. Work is kept, for critical_run_work(), where the graph has at most `work_most`
+ * causes and streams. ERROR_EMPTY: no thread lives in the window. */
 int critical_run_find(struct critical_run *critical, struct run *run, const struct idle_question *question,
-	struct arena *arena, struct error *error);
+	size_t work_most, struct arena *arena, struct error *error);
 void critical_run_fini(struct critical_run *critical);
 
 /* The context that takes most of a segment; 0: none is known. */
@@ -45,8 +55,8 @@ struct critical_work {
 	size_t count, capacity;
 };
 #define CRITICAL_NO_ROW UINT32_MAX
-/* Work of `rows` rows, by stream, begin; row_of() says of which a context is, CRITICAL_NO_ROW: of none. The
- * caller frees the lists. */
+/* Work of `rows` rows, of what is kept, by stream, begin; row_of() says of which a context is,
+ * CRITICAL_NO_ROW: of none. The caller frees the lists. */
 int critical_run_work(struct critical_run *critical, struct critical_work *works, uint32_t rows,
 	uint32_t (*row_of)(void *own, uint32_t context), void *own, struct error *error);
 

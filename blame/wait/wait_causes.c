@@ -10,9 +10,11 @@
 #include "blame/wait/lock.h"
 #include "blame/wait/wait_causes_internal.h"
 #include "store/base/array.h"
+#include "store/base/merge_sort.h"
 
 const char *const wait_cause_names[CAUSE_COUNT] = {[CAUSE_UNKNOWN] = "unknown",
 	[CAUSE_LOCK] = "lock",
+	[CAUSE_GIL] = "gil",
 	[CAUSE_CONDITION] = "condition",
 	[CAUSE_SEMAPHORE] = "semaphore",
 	[CAUSE_BARRIER] = "barrier",
@@ -21,6 +23,7 @@ const char *const wait_cause_names[CAUSE_COUNT] = {[CAUSE_UNKNOWN] = "unknown",
 	[CAUSE_PIPE] = "pipe",
 	[CAUSE_SOCKET] = "socket",
 	[CAUSE_EVENTFD] = "eventfd",
+	[CAUSE_SIGNAL] = "signal",
 	[CAUSE_TIMER] = "timer",
 	[CAUSE_DISK] = "disk",
 	[CAUSE_FAULT] = "page-fault",
@@ -85,7 +88,7 @@ static enum wait_cause_kind kind_of(enum call_wait_state state)
 }
 
 /* Who has been let go on and sleeps still waits. */
-static uint64_t end_of(const struct cause_search *search, const struct call_wait *wait)
+static uint64_t end_of(struct cause_search *search, const struct call_wait *wait)
 {
 	uint64_t end_ns = cause_asleep_until(search, wait->waiter, wait->end_ns);
 
@@ -128,7 +131,7 @@ static int take_locks(struct cause_search *search, struct error *error)
 			.waiter = parts[i].waiter,
 			.party = is_known ? parts[i].holder : CAUSE_NOBODY,
 			.context = parts[i].context,
-			.kind = CAUSE_LOCK};
+			.kind = parts[i].is_gil ? CAUSE_GIL : CAUSE_LOCK};
 
 		if (!wait_causes_put(search->causes, &cause))
 			result = error_memory(error);
@@ -166,7 +169,7 @@ static size_t order(struct wait_cause *list, size_t count)
 {
 	size_t kept = 0;
 
-	cause_sort(list, count, sizeof(*list), cause_compare);
+	merge_sort(list, count, sizeof(*list), cause_compare);
 	for (size_t i = 0; i < count; i++) {
 		struct wait_cause cause = list[i];
 		const struct wait_cause *last = kept ? &list[kept - 1] : NULL;
@@ -227,7 +230,7 @@ static int take_unknown(struct cause_search *search, struct error *error)
 		if (!search->switches[i].is_runnable &&
 			!take_rest(causes, search, &search->switches[i], count, &at))
 			return error_memory(error);
-	cause_sort(causes->list, causes->count, sizeof(*causes->list), cause_compare);
+	merge_sort(causes->list, causes->count, sizeof(*causes->list), cause_compare);
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wait_causes.h - for what, and for whom, each wait of a thread was: from the spans `wait`, `wake` and `lock`
- * that the recorder writes (record/agent/wrap/cause.h), calls of MPI, barriers, switch records and GPU
- * operations.
+ * wait_causes.h - for what, and for whom, each wait of a thread was: from the spans `wait`, `wake`, `lock`
+ * and `gil` that the recorder writes (record/agent/wrap/cause.h), calls of MPI, barriers, switch records and
+ * GPU operations.
  *
  *   main     ==|~~~~~~read pipe:4711~~~~~|==      party: worker, which let it go on at from_ns
  *   worker   ======make()=========|write|==
@@ -20,6 +20,7 @@
 enum wait_cause_kind {
 	CAUSE_UNKNOWN,
 	CAUSE_LOCK,	 /* its holder */
+	CAUSE_GIL,	 /* likewise, of Python's */
 	CAUSE_CONDITION, /* who signalled */
 	CAUSE_SEMAPHORE, /* who posted */
 	CAUSE_BARRIER,	 /* of threads: the last */
@@ -28,6 +29,7 @@ enum wait_cause_kind {
 	CAUSE_PIPE,	 /* its writer */
 	CAUSE_SOCKET,
 	CAUSE_EVENTFD,
+	CAUSE_SIGNAL, /* who sent it */
 	CAUSE_TIMER,
 	CAUSE_DISK,
 	CAUSE_FAULT,	  /* of a page, by the kernel's frames (-e BLOCKTIME) */

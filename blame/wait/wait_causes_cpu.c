@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "blame/wait/wait_causes_internal.h"
+#include "store/base/merge_sort.h"
 
 #define CORE_NS 20000
 
@@ -113,7 +114,7 @@ static void host_arrivals(struct cores *cores, unsigned store)
 			cores->list[cores->count++] = (struct arrival){
 				here->in_ns, has_next ? i + 1 : search->switch_count, here->stream};
 	}
-	cause_sort(cores->list, cores->count, sizeof(*cores->list), arrival_compare);
+	merge_sort(cores->list, cores->count, sizeof(*cores->list), arrival_compare);
 }
 
 int wait_causes_cpu(struct cause_search *search, struct error *error)

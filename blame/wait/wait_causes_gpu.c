@@ -10,6 +10,7 @@
 
 #include "blame/wait/wait_causes_internal.h"
 #include "store/base/array.h"
+#include "store/base/merge_sort.h"
 #include "timeline/scan/scan.h"
 
 /* The end of an operation. */
@@ -155,7 +156,7 @@ static int process_gpu(struct cause_search *search, uint32_t p, struct endings *
 	for (uint32_t i = 0; i < process->stream_count && !result; i++)
 		if (run_stream(search->run, process->streams[i])->s.kind == STORE_STREAM_GPU)
 			result = queue_read(search, p, process->streams[i], endings, error);
-	cause_sort(endings->list, endings->count, sizeof(*endings->list), ending_compare);
+	merge_sort(endings->list, endings->count, sizeof(*endings->list), ending_compare);
 	for (size_t i = 0; i < search->sync_count && !result; i++)
 		if (search->syncs[i].process == p && !sync_put(search, &search->syncs[i], endings))
 			result = error_memory(error);
@@ -167,7 +168,7 @@ int wait_causes_gpu(struct cause_search *search, struct error *error)
 	struct endings endings = {0};
 	int result = 0;
 
-	cause_sort(search->launches, search->launch_count, sizeof(*search->launches), launch_compare);
+	merge_sort(search->launches, search->launch_count, sizeof(*search->launches), launch_compare);
 	for (uint32_t p = 0; p < search->process_count && !result; p++)
 		if (search->processes[p].gpu_count)
 			result = process_gpu(search, p, &endings, error);

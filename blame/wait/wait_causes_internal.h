@@ -52,7 +52,7 @@ struct cause_search {
 	struct key_ids things, texts;
 	struct cause_text *parsed; /* by number of texts */
 	size_t parsed_capacity;
-	uint32_t op_wait, op_wake, op_lock, op_barrier;
+	uint32_t op_wait, op_wake, op_lock, op_gil, op_barrier;
 	uint64_t begin_ns, end_ns; /* that are being read ... */
 	bool is_behind;		   /* ... behind the window: wakes alone */
 	uint64_t reach_ns;	   /* how far the longest wait reaches */
@@ -62,6 +62,7 @@ struct cause_search {
 	size_t wake_count, wake_capacity;
 	struct cause_switch *switches; /* by stream, time */
 	size_t switch_count, switch_capacity;
+	size_t switch_near;	  /* where the last one was found */
 	struct cause_wait *syncs; /* synchronizations with GPUs */
 	size_t sync_count, sync_capacity;
 	bool has_locks, has_calls; /* spans of locks; of calls and barriers */
@@ -69,26 +70,13 @@ struct cause_search {
 	size_t launch_count, launch_capacity;
 };
 
-/* qsort(), but for what is in order already, as most is that comes stream by stream. */
-static inline void cause_sort(
-	void *list, size_t count, size_t item_bytes, int (*compare)(const void *left, const void *right))
-{
-	const char *item = list;
-
-	for (size_t i = 1; i < count; i++, item += item_bytes)
-		if (compare(item, item + item_bytes) > 0) {
-			qsort(list, count, item_bytes, compare);
-			return;
-		}
-}
-
 /* Reads the spans of all threads. */
 int wait_causes_read(struct cause_search *search, struct error *error);
 /* Each puts causes. The first sorts the switches by stream and time, which the others need. */
 int wait_causes_wakes(struct cause_search *search, struct error *error);
 /* When the thread, switched out at that time, ran again; the time itself if it was not. After
  * wait_causes_wakes(). */
-uint64_t cause_asleep_until(const struct cause_search *search, uint32_t stream, uint64_t time_ns);
+uint64_t cause_asleep_until(struct cause_search *search, uint32_t stream, uint64_t time_ns);
 int wait_causes_cpu(struct cause_search *search, struct error *error);
 int wait_causes_gpu(struct cause_search *search, struct error *error);
 

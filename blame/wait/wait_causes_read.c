@@ -177,7 +177,7 @@ static bool take(struct cause_search *search, uint32_t process, const struct bat
 
 	if (search->is_behind && (what != search->op_wake || batch->begin_ns[row] < search->begin_ns))
 		return true;
-	search->has_locks |= what == search->op_lock;
+	search->has_locks |= what == search->op_lock || what == search->op_gil;
 	search->has_calls |= what == search->op_barrier || what == STORE_OP_MPI;
 	if (what == search->op_wait && batch->end_ns[row] > search->reach_ns)
 		search->reach_ns = batch->end_ns[row];
@@ -238,6 +238,7 @@ int wait_causes_read(struct cause_search *search, struct error *error)
 	search->op_wait = run_op_named(search->run, "wait", 4);
 	search->op_wake = run_op_named(search->run, "wake", 4);
 	search->op_lock = run_op_named(search->run, "lock", 4);
+	search->op_gil = run_op_named(search->run, "gil", 3);
 	search->op_barrier = run_op_named(search->run, "barrier", 7);
 	result = threads_read(search, question->begin_ns, question->end_ns, error);
 	end_ns = search->reach_ns < end_ns ? search->reach_ns : end_ns;

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 
 #include "blame/wait/wait_causes_internal.h"
+#include "store/base/merge_sort.h"
+#include "store/base/search_near.h"
 
 static int wait_compare(const void *left, const void *right)
 {
@@ -70,31 +72,39 @@ static size_t next_left(size_t *left, size_t at)
 	return to;
 }
 
-/* The first that ended after the time. */
-static size_t first_after(const struct cause_wake *wakes, size_t count, uint64_t time_ns)
+struct wake_time {
+	const struct cause_wake *wakes;
+	uint64_t time_ns;
+};
+
+static bool wake_ended_until(const void *own, size_t number)
 {
-	size_t low = 0;
+	const struct wake_time *time = own;
 
-	while (low < count) {
-		size_t middle = (low + count) / 2;
+	return time->wakes[number].end_ns <= time->time_ns;
+}
 
-		if (wakes[middle].end_ns > time_ns)
-			count = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+/* The first that ended after the time; `near`: where to look first. */
+static size_t first_after(const struct cause_wake *wakes, size_t count, size_t near, uint64_t time_ns)
+{
+	const struct wake_time time = {wakes, time_ns};
+
+	return search_near(0, count, near, wake_ended_until, &time);
 }
 
 static bool thing_match(struct cause_search *search, const struct cause_wait *waits, size_t wait_count,
 	const struct cause_wake *wakes, size_t count, size_t *left)
 {
+	size_t near = 0;
+
 	for (size_t i = 0; i <= count; i++)
 		left[i] = i;
 	for (size_t i = 0; i < wait_count; i++) {
-		size_t at = next_left(left, first_after(wakes, count, waits[i].begin_ns));
-		bool is_there = at < count && wakes[at].begin_ns < waits[i].end_ns;
+		size_t at = near = first_after(wakes, count, near, waits[i].begin_ns);
+		bool is_there;
 
+		at = next_left(left, at);
+		is_there = at < count && wakes[at].begin_ns < waits[i].end_ns;
 		if (!put(search, &waits[i], is_there ? wakes[at].stream : CAUSE_NOBODY,
 			    is_there ? wakes[at].begin_ns : 0))
 			return false;
@@ -119,7 +129,7 @@ static bool unix_match(struct cause_search *search, const struct cause_wait *wai
 	uint64_t own = pid_of(search, wait->process), from_ns = 0;
 	uint32_t party = CAUSE_NOBODY;
 
-	for (size_t i = first_after(wakes, count, wait->begin_ns);
+	for (size_t i = first_after(wakes, count, 0, wait->begin_ns);
 		i < count && wakes[i].begin_ns < wait->end_ns; i++) {
 		const struct cause_wake *wake = &wakes[i];
 		bool is_for_us =
@@ -183,24 +193,30 @@ static int switch_compare(const void *left, const void *right)
 	return a->out_ns < b->out_ns ? -1 : a->out_ns > b->out_ns;
 }
 
-/* The first switch of the stream, or of one above, that ends after the time. */
-static size_t switch_after(const struct cause_search *search, uint32_t stream, uint64_t time_ns)
+struct switch_time {
+	const struct cause_switch *switches;
+	uint64_t time_ns;
+	uint32_t stream;
+};
+
+static bool switch_ended_until(const void *own, size_t number)
 {
-	size_t low = 0, high = search->switch_count;
+	const struct switch_time *time = own;
+	const struct cause_switch *here = &time->switches[number];
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		const struct cause_switch *here = &search->switches[middle];
-
-		if (here->stream < stream || (here->stream == stream && here->in_ns <= time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return here->stream < time->stream || (here->stream == time->stream && here->in_ns <= time->time_ns);
 }
 
-uint64_t cause_asleep_until(const struct cause_search *search, uint32_t stream, uint64_t time_ns)
+/* The first switch of the stream, or of one above, that ends after the time. */
+static size_t switch_after(struct cause_search *search, uint32_t stream, uint64_t time_ns)
+{
+	const struct switch_time time = {search->switches, time_ns, stream};
+
+	return search->switch_near =
+		       search_near(0, search->switch_count, search->switch_near, switch_ended_until, &time);
+}
+
+uint64_t cause_asleep_until(struct cause_search *search, uint32_t stream, uint64_t time_ns)
 {
 	size_t at = switch_after(search, stream, time_ns);
 	const struct cause_switch *here = &search->switches[at];
@@ -211,7 +227,7 @@ uint64_t cause_asleep_until(const struct cause_search *search, uint32_t stream, 
 		       : time_ns;
 }
 
-static bool has_switches(const struct cause_search *search, uint32_t stream)
+static bool has_switches(struct cause_search *search, uint32_t stream)
 {
 	size_t first = switch_after(search, stream, 0);
 
@@ -220,7 +236,7 @@ static bool has_switches(const struct cause_search *search, uint32_t stream)
 
 /* From the first switch-out in the call to the last return: before and after that the call works. False: it
  * did not sleep at all. */
-static bool trim(const struct cause_search *search, struct cause_wait *wait)
+static bool trim(struct cause_search *search, struct cause_wait *wait)
 {
 	uint64_t begin_ns = STORE_OPEN_NS, end_ns = 0;
 
@@ -244,13 +260,18 @@ static bool trim(const struct cause_search *search, struct cause_wait *wait)
 
 static void trim_all(struct cause_search *search)
 {
+	uint32_t stream = CAUSE_NOBODY;
+	bool has_any = false;
 	size_t kept = 0;
 
-	cause_sort(search->switches, search->switch_count, sizeof(*search->switches), switch_compare);
+	merge_sort(search->switches, search->switch_count, sizeof(*search->switches), switch_compare);
 	for (size_t i = 0; i < search->wait_count; i++) {
 		struct cause_wait wait = search->waits[i];
 
-		if (!has_switches(search, wait.stream) || trim(search, &wait))
+		if (wait.stream != stream)
+			has_any = has_switches(search, wait.stream);
+		stream = wait.stream;
+		if (!has_any || trim(search, &wait))
 			search->waits[kept++] = wait;
 	}
 	search->wait_count = kept;
@@ -285,8 +306,8 @@ int wait_causes_wakes(struct cause_search *search, struct error *error)
 	bool is_done = left != NULL;
 
 	trim_all(search);
-	cause_sort(waits, search->wait_count, sizeof(*waits), wait_compare);
-	cause_sort(wakes, search->wake_count, sizeof(*wakes), wake_compare);
+	merge_sort(waits, search->wait_count, sizeof(*waits), wait_compare);
+	merge_sort(wakes, search->wake_count, sizeof(*wakes), wake_compare);
 	for (size_t i = 0; i < search->wait_count && is_done; i += count) {
 		size_t end;
 

@@ -45,7 +45,8 @@ static enum wait_class class_of(const struct run *run, uint32_t op)
 	static const struct {
 		const char *name;
 		enum wait_class class;
-	} names[] = {{"lock", CLASS_LOCK}, {"barrier", CLASS_BARRIER}, {"wait", CLASS_BLOCKED}};
+	} names[] = {{"lock", CLASS_LOCK}, {"gil", CLASS_LOCK}, {"barrier", CLASS_BARRIER},
+		{"wait", CLASS_BLOCKED}};
 
 	if (op == STORE_OP_BLOCKED)
 		return CLASS_BLOCKED;
@@ -233,7 +234,7 @@ static void lock_take(struct search *search, uint32_t stream, enum wait_class cl
 
 	(void)own;
 	if (class != CLASS_LOCK || span->end_ns <= search->wait.begin_ns ||
-		span->end_ns >= search->wait.end_ns ||
+		span->end_ns >= search->wait.end_ns || attribute_number(span->text, span->size, "again", 0) ||
 		!attribute_get(span->text, span->size, "lock", lock, sizeof(lock)) ||
 		strcmp(lock, search->lock) != 0)
 		return;
@@ -482,6 +483,7 @@ static enum wait_end_by by_of(enum wait_cause_kind kind)
 {
 	switch (kind) {
 	case CAUSE_LOCK:
+	case CAUSE_GIL:
 		return WAIT_END_HOLDER;
 	case CAUSE_BARRIER:
 	case CAUSE_COLLECTIVE:
@@ -499,6 +501,7 @@ static enum wait_end_by by_of(enum wait_cause_kind kind)
 	case CAUSE_PIPE:
 	case CAUSE_SOCKET:
 	case CAUSE_EVENTFD:
+	case CAUSE_SIGNAL:
 		return WAIT_END_WAKER;
 	default:
 		return WAIT_END_UNTOLD;

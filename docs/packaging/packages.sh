@@ -10,10 +10,11 @@ package_of() {
 	bin/* | share/man/man1/* | share/bash-completion/completions/*)
 		if [[ $(basename "$1" .1) =~ ^hpct-($recorders)$ ]]; then package=hpct-agent; else package=hpct; fi
 		;;
-	lib/hpct/*.a | include/* | lib/pkgconfig/* | lib/cmake/*) package=hpct-dev ;;
+	lib/hpct/*.a | lib/libhpct.a | lib/libhpct.so | include/* | lib/pkgconfig/* | lib/cmake/*) package=hpct-dev ;;
 	lib/hpct/hpct-ranks-*) package=hpct ;;
 	lib/hpct/*) package=hpct-agent ;;
-	lib/libhpct_sql.so) package=hpct ;;
+	lib/libhpct_sql.so | lib/libhpct.so.*) package=hpct ;;
+	lib/python3*-packages/hpct/*) package=hpct name=lib/python3/dist-packages/hpct/${1##*/} ;;
 	share/zsh/site-functions/* | share/terminfo/*) package=hpct ;;
 	share/doc/* | LICENSE) package=hpct-doc ;;
 	README.md | CHANGELOG.md) package=hpct-doc name=share/doc/hpct/$1 ;;
@@ -41,7 +42,8 @@ for, compare runs, and answer SQL.'
 		summary='mark phases of programs for hpct, and record static ones'
 		text='hpct.h and a Fortran module name the parts of a program in its trace, and
 start and stop the recording. hpct-link puts the static agent into programs
-that are linked statically.'
+that are linked statically. hpct_read.h and libhpct.a are for programs that
+read recorded runs.'
 		;;
 	hpct-doc)
 		summary='documentation of hpct'

@@ -79,16 +79,24 @@ static int new_file(const char *name, FILE **made, char *path, struct error *err
 		name, strerror(code));
 }
 
+int format_scratch_file(const char *name, FILE **made, struct error *error)
+{
+	char path[PATH_MAX];
+	int code = new_file(name, made, path, error);
+
+	if (code == 0)
+		unlink(path);
+	return code;
+}
+
 /* A copy without a name, from its beginning on. */
 static int copy_of(
 	FILE *in, const struct packed_file *file, const char *name, FILE **copy, struct error *error)
 {
-	char path[PATH_MAX];
-	int code = new_file(name, copy, path, error);
+	int code = format_scratch_file(name, copy, error);
 
 	if (code < 0)
 		return code;
-	unlink(path);
 	code = copy_into(in, file, name, *copy, error);
 	if (code == 0) {
 		rewind(*copy);

@@ -15,6 +15,7 @@
 struct format_input {
 	FILE *in;	  /* unpacked; can be rewound unless it is a pipe */
 	const char *name; /* in messages */
+	const char *path; /* of the file, for formats that are more than one; NULL: a stream */
 	int fd; /* the file itself, where it is one and not packed, for libraries that map it; else -1 */
 	/* Phrases on what the input has and a run cannot hold, each with its count, joined by "; ": for one
 	 * line that the program prints. Empty: nothing. */
@@ -22,6 +23,16 @@ struct format_input {
 	struct packed_file *file; /* below `in`; NULL: another stream */
 	bool finds_names;	  /* of functions, in the files that the input names */
 	bool is_kept;		  /* the input is damaged, and what was whole became a run */
+	/* On the wall clock, for formats that are series: values outside are left out, times without a date
+	 * count from `begin_ns`. end_ns 0: all are wanted. */
+	uint64_t begin_ns, end_ns;
+};
+
+/* The output of an export. */
+struct format_output {
+	FILE *out;		     /* NULL for a directory */
+	const char *path;	     /* of a directory, which must not exist; NULL for a file */
+	struct store_bytes left_out; /* as that of an input: what a format itself counts */
 };
 
 /* A list of phrases: adds "COUNT WHAT", nothing if the count is 0. */
@@ -38,6 +49,9 @@ void format_input_progress(const struct format_input *input);
 /* The input itself where it can be read twice, else a copy of it in a temporary file, for the caller to
  * close. ERROR_IO: no space. */
 int format_rereadable(FILE **in, const char *name, struct error *error);
+/* A new temporary file without a name, for reading and writing, for the caller to close. `name` is what it
+ * is for, in errors. */
+int format_scratch_file(const char *name, FILE **made, struct error *error);
 /* A stream over a plain file that holds the unpacked input and can be sought in, for the caller to close. */
 int format_plain_file(const struct format_input *input, FILE **file, struct error *error);
 
@@ -50,25 +64,27 @@ enum format_lack {
 struct format {
 	const char *name;
 	const char *about; /* what it is or which tool reads it, shown after its name in --help */
-	/* Writes the selection to `out`; 1: no record was there to write, 0: done. NULL: cannot be exported.
-	 */
-	int (*put)(struct run *run, const struct select *select, FILE *out, struct error *error);
-	/* The same for a format that is a directory, `path`, which must not exist. */
-	int (*put_directory)(
-		struct run *run, const struct select *select, const char *path, struct error *error);
+	/* Writes the selection; 1: no record was there to write, 0: done. NULL: cannot be exported. */
+	int (*put)(struct run *run, const struct select *select, struct format_output *output,
+		struct error *error);
+	bool is_directory; /* what `put` makes */
 	/* Makes the run `path` from the input. ERROR_USAGE: the run exists; ERROR_RUN: the input is damaged,
 	 * and either nothing is at `path`, or what was whole, which the sentence says. NULL: cannot be
 	 * imported. */
 	int (*take)(struct format_input *input, const char *path, struct error *error);
+	/* Of a format that is a directory: its file for `take`, as "*.otf2"; NULL: it is a file. */
+	const char *anchor;
 	/* Does a file that begins with these bytes look like one? NULL: only --from tells. */
 	bool (*is)(const uint8_t *head, size_t size);
 	const char *refused;	  /* selector options without effect on `put` ("op min"); NULL: none */
 	unsigned lacks;		  /* enum format_lack of `put`: the program says so of runs that have them */
 	bool takes_state_metrics; /* `put` supports derived metrics (timeline/sum/state_metrics.h) */
 	bool is_binary;		  /* `put` writes what a terminal should not get */
+	bool is_series;		  /* `take` makes figures over time alone, which may go into a run that is there */
 };
 
 extern const struct format format_tsv, format_folded, format_chrome, format_speedscope, format_pprof,
-	format_perfetto, format_perf, format_nsys, format_otf2;
+	format_perfetto, format_perf, format_nsys, format_otf2, format_callgrind, format_svg,
+	format_svg_chart, format_html, format_firefox, format_csv, format_prometheus;
 
 #endif

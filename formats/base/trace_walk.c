@@ -286,6 +286,7 @@ static int put_values(struct walk *walk, struct error *error)
 
 static int put_stream(struct walk *walk, uint32_t stream, struct error *error)
 {
+	bool has_values = walk->cut.values && walk->ops->value;
 	int rc = 0;
 
 	walk->stream = stream;
@@ -294,12 +295,12 @@ static int put_stream(struct walk *walk, uint32_t stream, struct error *error)
 	if (!find_process(walk))
 		return error_memory(error);
 	if (walk->place.stream->s.kind == STORE_STREAM_GAUGES)
-		return walk->cut.values ? put_values(walk, error) : 0;
+		return has_values ? put_values(walk, error) : 0;
 	if (walk->place.stream->s.kind == STORE_STREAM_CPU)
 		rc = put_line(walk, error);
 	if (rc == 0)
 		rc = put_spans(walk, error);
-	return rc < 0 || !walk->cut.values ? rc : put_values(walk, error);
+	return rc < 0 || !has_values ? rc : put_values(walk, error);
 }
 
 int trace_walk(struct run *run, const struct select *select, const struct trace_walk_ops *ops, void *own,

@@ -54,6 +54,7 @@ struct trace_walk_ops {
 		void *own, const struct trace_place *place, uint32_t frame, uint64_t time_ns, bool is_begin);
 	/* In order of begins. */
 	bool (*span)(void *own, const struct trace_span *span);
+	/* NULL: values are not read. */
 	bool (*value)(void *own, const struct trace_place *place, const struct trace_value *value);
 };
 

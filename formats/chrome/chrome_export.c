@@ -154,7 +154,8 @@ static bool put_value(void *own, const struct trace_place *at, const struct trac
 
 /* ---- the whole ---- */
 
-static int chrome_put(struct run *run, const struct select *select, FILE *out, struct error *error)
+static int chrome_put(
+	struct run *run, const struct select *select, struct format_output *output, struct error *error)
 {
 	static const struct trace_walk_ops ops = {.process = put_process,
 		.lane = put_lane,
@@ -166,7 +167,7 @@ static int chrome_put(struct run *run, const struct select *select, FILE *out, s
 
 	if (rc < 0)
 		return rc;
-	chrome_file_begin(&chrome.file, out, run_origin_ns(run));
+	chrome_file_begin(&chrome.file, output->out, run_origin_ns(run));
 	rc = trace_walk(run, select, &ops, &chrome, error);
 	ended = chrome_file_end(&chrome.file, rc == 0 ? error : NULL);
 	return rc < 0 || ended < 0 ? (rc < 0 ? rc : ended) : !chrome.file.has_record;

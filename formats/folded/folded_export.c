@@ -191,13 +191,14 @@ static int put_window(struct run *run, const struct select *select, const struct
 	return rc;
 }
 
-static int folded_put(struct run *run, const struct select *select, FILE *out, struct error *error)
+static int folded_put(
+	struct run *run, const struct select *select, struct format_output *output, struct error *error)
 {
 	struct window *window = NULL;
 	int rc = selected_weights(&window, run, select, select_state_metrics(select), error);
 
 	if (rc == 0)
-		rc = put_window(run, select, window, out, error);
+		rc = put_window(run, select, window, output->out, error);
 	window_free(window);
 	return rc;
 }

@@ -13,6 +13,8 @@
 
 #include "formats/base/format.h"
 #include "formats/base/trace_walk.h"
+#include "formats/otf2/otf2_import.h"
+#include "store/base/arena.h"
 #include "store/base/array.h"
 #include "store/base/hash.h"
 #include "timeline/base/key_ids.h"
@@ -22,7 +24,7 @@
 #define CHUNK_DEFINITIONS ((uint64_t)4 << 20)
 
 struct location {
-	OTF2_StringRef name;
+	OTF2_StringRef name, stream;
 	OTF2_EvtWriter *writer; /* NULL: closed */
 	uint64_t events;
 	uint32_t process;
@@ -40,15 +42,37 @@ struct metric {
 	bool is_real;
 };
 
+struct process {
+	OTF2_StringRef name;
+	uint32_t host; /* number of its node in the system tree, from 1 on; 0 is the machine */
+};
+
+/* What an operation has beside its name, on the event that begins it. */
+enum attribute { ATTRIBUTE_OP, ATTRIBUTE_PATH, ATTRIBUTE_TEXT, ATTRIBUTE_BYTES, ATTRIBUTE_LINK, ATTRIBUTES };
+
+static const struct {
+	const char *name, *about;
+	OTF2_Type type;
+} attribute_definitions[ATTRIBUTES] = {
+	[ATTRIBUTE_OP] = {"hpct::op", "operation", OTF2_TYPE_STRING},
+	[ATTRIBUTE_PATH] = {"hpct::path", "call path", OTF2_TYPE_STRING},
+	[ATTRIBUTE_TEXT] = {"hpct::attributes", "attributes", OTF2_TYPE_STRING},
+	[ATTRIBUTE_BYTES] = {"hpct::bytes", "bytes", OTF2_TYPE_UINT64},
+	[ATTRIBUTE_LINK] = {"hpct::link", "shared by a launch and what it launched", OTF2_TYPE_UINT64},
+};
+
 struct otf2 {
 	struct run *run;
 	OTF2_Archive *archive;
 	OTF2_GlobalDefWriter *definitions;
+	OTF2_AttributeList *attributes; /* of the next event: it takes them off */
+	const struct select *select;
+	struct key_ids hosts; /* by text */
 	struct key_ids texts, region_keys, metric_keys;
 	struct location *locations; /* of lanes and of values, as they come */
 	struct region *regions;
 	struct metric *metrics;
-	OTF2_StringRef *processes;
+	struct process *processes;
 	uint32_t *lanes; /* [lane] its location */
 	size_t lane_room, location_room, region_room, metric_room, process_room;
 	uint32_t location_count, process_count;
@@ -117,20 +141,52 @@ static OTF2_RegionRef find_region(struct otf2 *otf2, const struct region *region
 	return number;
 }
 
-static void write_definitions(struct otf2 *otf2)
+/* The machine, its nodes, their processes. */
+static void write_places(struct otf2 *otf2)
 {
 	OTF2_GlobalDefWriter *to = otf2->definitions;
-	OTF2_StringRef none = name_of(otf2, ""), machine = name_of(otf2, "machine");
+	OTF2_StringRef machine = name_of(otf2, "machine"), node = name_of(otf2, "node");
 
 	ok(otf2, OTF2_GlobalDefWriter_WriteSystemTreeNode(
 			 to, 0, machine, machine, OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+	for (uint32_t i = 0; i < otf2->hosts.count; i++)
+		ok(otf2, OTF2_GlobalDefWriter_WriteSystemTreeNode(
+				 to, i + 1, *(const uint32_t *)key_ids_key(&otf2->hosts, i), node, 0));
 	for (uint32_t i = 0; i < otf2->process_count; i++)
-		ok(otf2, OTF2_GlobalDefWriter_WriteLocationGroup(to, i, otf2->processes[i],
-				 OTF2_LOCATION_GROUP_TYPE_PROCESS, 0, OTF2_UNDEFINED_LOCATION_GROUP));
+		ok(otf2, OTF2_GlobalDefWriter_WriteLocationGroup(to, i, otf2->processes[i].name,
+				 OTF2_LOCATION_GROUP_TYPE_PROCESS, otf2->processes[i].host,
+				 OTF2_UNDEFINED_LOCATION_GROUP));
+}
+
+/* hpct's own words, which its import knows. */
+static void write_properties(struct otf2 *otf2)
+{
+	OTF2_StringRef name = name_of(otf2, "hpct::stream");
+
+	for (uint32_t i = 0; i < otf2->location_count; i++) {
+		const OTF2_AttributeValue value = {.stringRef = otf2->locations[i].stream};
+
+		ok(otf2, OTF2_GlobalDefWriter_WriteLocationProperty(
+				 otf2->definitions, i, name, OTF2_TYPE_STRING, value));
+	}
+	for (uint32_t i = 0; i < ATTRIBUTES; i++)
+		ok(otf2, OTF2_GlobalDefWriter_WriteAttribute(otf2->definitions, i,
+				 name_of(otf2, attribute_definitions[i].name),
+				 name_of(otf2, attribute_definitions[i].about),
+				 attribute_definitions[i].type));
+}
+
+static void write_definitions(struct otf2 *otf2)
+{
+	OTF2_GlobalDefWriter *to = otf2->definitions;
+	OTF2_StringRef none = name_of(otf2, "");
+
+	write_places(otf2);
 	for (uint32_t i = 0; i < otf2->location_count; i++)
 		ok(otf2, OTF2_GlobalDefWriter_WriteLocation(to, i, otf2->locations[i].name,
 				 otf2->locations[i].type, otf2->locations[i].events,
 				 otf2->locations[i].process));
+	write_properties(otf2);
 	for (uint32_t i = 0; i < otf2->region_keys.count; i++) {
 		const struct region *region = &otf2->regions[i];
 
@@ -156,10 +212,15 @@ static bool put_process(void *own, const struct trace_place *place, const char *
 {
 	struct otf2 *otf2 = own;
 
-	(void)place; /* they are numbered as they come */
-	if (!array_widen(&otf2->processes, &otf2->process_room, otf2->process_count, sizeof *otf2->processes))
+	struct process process = {.name = name_of(otf2, name)};
+	uint32_t host = name_of(otf2, place->stream->host[0] ? place->stream->host : "unknown");
+
+	/* They are numbered as they come. */
+	process.host = 1 + key_ids_put(&otf2->hosts, &host, NULL);
+	if (process.host == 1 + KEY_IDS_NONE || !array_widen(&otf2->processes, &otf2->process_room,
+							otf2->process_count, sizeof *otf2->processes))
 		return false;
-	otf2->processes[otf2->process_count++] = name_of(otf2, name);
+	otf2->processes[otf2->process_count++] = process;
 	return !otf2->failed;
 }
 
@@ -188,6 +249,7 @@ static bool add_location(
 	if (!array_widen(&otf2->locations, &otf2->location_room, number, sizeof *otf2->locations))
 		return false;
 	otf2->locations[number] = (struct location){.name = name_of(otf2, name),
+		.stream = name_of(otf2, place->stream->text),
 		.process = place->process - 1,
 		.type = type,
 		.writer = OTF2_Archive_GetEvtWriter(otf2->archive, number)};
@@ -268,6 +330,36 @@ static OTF2_RegionRole role_of(uint32_t op)
 	}
 }
 
+static void add_text(struct otf2 *otf2, enum attribute attribute, const char *text, size_t size)
+{
+	if (size)
+		ok(otf2, OTF2_AttributeList_AddStringRef(
+				 otf2->attributes, attribute, text_of(otf2, text, size)));
+}
+
+static void add_number(struct otf2 *otf2, enum attribute attribute, uint64_t number)
+{
+	if (number)
+		ok(otf2, OTF2_AttributeList_AddUint64(otf2->attributes, attribute, number));
+}
+
+static bool add_attributes(struct otf2 *otf2, const struct trace_span *span)
+{
+	struct arena arena = {0};
+	const char *path = run_context_path(
+		otf2->run, span->batch->context[span->row], select_depth(otf2->select), &arena);
+	size_t size;
+	const char *attributes = batch_attributes(otf2->run, span->batch, span->row, &size);
+
+	add_text(otf2, ATTRIBUTE_OP, span->op, strlen(span->op));
+	add_text(otf2, ATTRIBUTE_PATH, path ? path : "", path ? strlen(path) : 0);
+	add_text(otf2, ATTRIBUTE_TEXT, attributes, size);
+	add_number(otf2, ATTRIBUTE_BYTES, span->batch->bytes[span->row]);
+	add_number(otf2, ATTRIBUTE_LINK, span->batch->link[span->row]);
+	arena_fini(&arena);
+	return path != NULL;
+}
+
 static bool put_span(void *own, const struct trace_span *span)
 {
 	struct otf2 *otf2 = own;
@@ -277,8 +369,10 @@ static bool put_span(void *own, const struct trace_span *span)
 	OTF2_RegionRef number = find_region(otf2, &region);
 	OTF2_EvtWriter *writer = writer_of(otf2, span->place);
 
+	if (!add_attributes(otf2, span))
+		return false;
 	otf2->has_event = true;
-	return ok(otf2, OTF2_EvtWriter_Enter(writer, NULL, span->begin_ns, number)) &&
+	return ok(otf2, OTF2_EvtWriter_Enter(writer, otf2->attributes, span->begin_ns, number)) &&
 	       ok(otf2, OTF2_EvtWriter_Leave(writer, NULL, span->end_ns, number)) && !otf2->failed;
 }
 
@@ -397,6 +491,8 @@ static void close_archive(struct otf2 *otf2, const struct select *select)
 static void otf2_fini(struct otf2 *otf2)
 {
 	key_ids_fini(&otf2->texts);
+	key_ids_fini(&otf2->hosts);
+	OTF2_AttributeList_Delete(otf2->attributes);
 	key_ids_fini(&otf2->region_keys);
 	key_ids_fini(&otf2->metric_keys);
 	free(otf2->locations);
@@ -430,9 +526,11 @@ static int put_archive(struct otf2 *otf2, const struct select *select, const cha
 	return rc < 0 ? rc : !otf2->has_event;
 }
 
-static int otf2_put(struct run *run, const struct select *select, const char *path, struct error *error)
+static int otf2_put(
+	struct run *run, const struct select *select, struct format_output *output, struct error *error)
 {
-	struct otf2 otf2 = {.run = run};
+	const char *path = output->path;
+	struct otf2 otf2 = {.run = run, .select = select};
 	int rc = coverage_require(run, select, error);
 
 	if (rc < 0)
@@ -442,6 +540,8 @@ static int otf2_put(struct run *run, const struct select *select, const char *pa
 			"%s exists and is not overwritten; remove it, or choose another name with -o", path);
 	OTF2_Error_RegisterCallback(no_message, NULL);
 	key_ids_init(&otf2.texts, sizeof(struct store_hash));
+	key_ids_init(&otf2.hosts, sizeof(uint32_t));
+	otf2.attributes = OTF2_AttributeList_New();
 	key_ids_init(&otf2.region_keys, 4 * sizeof(uint32_t));
 	key_ids_init(&otf2.metric_keys, sizeof(uint32_t));
 	rc = put_archive(&otf2, select, path, error);
@@ -451,5 +551,9 @@ static int otf2_put(struct run *run, const struct select *select, const char *pa
 
 const struct format format_otf2 = {.name = "otf2",
 	.about = "a directory for Vampir, Scalasca",
-	.put_directory = otf2_put,
+	.put = otf2_put,
+	.is_directory = true,
+	.take = otf2_import,
+	.is = otf2_is,
+	.anchor = "*.otf2",
 	.lacks = FORMAT_LACKS_PC};

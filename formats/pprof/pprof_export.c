@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pprof_export.c - exports the profile of a selection for pprof: one sample per call path, one value per
- * metric. Without --metric those are the recorded metrics (of a run without samples REALTIME), and GPUTIME,
- * the time of GPU operations by the path that launched them.
+ * pprof_export.c - exports the profile of a selection for pprof: the sums of path_sums.h, one sample per call
+ * path, one value per metric.
  */
 #include "formats/pprof/pprof_export.h"
 
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "formats/base/selected_weights.h"
+#include "formats/base/path_sums.h"
 #include "formats/pprof/pprof.pb-c.h"
 #include "store/base/arena.h"
 #include "store/base/array.h"
 #include "store/base/hash.h"
-#include "timeline/base/key_ids.h"
-#include "timeline/sum/state_metrics.h"
-
-#define METRICS_MAX 64u
 
 /* A message list in the making; the items are the arena's. */
 struct list {
@@ -30,10 +25,9 @@ struct pprof {
 	const struct select *select;
 	struct arena arena;
 	Hpct__Pprof__Profile profile;
-	struct key_ids strings, functions, mappings, locations, contexts;
+	struct key_ids strings, functions, mappings, locations;
 	struct list texts, function_list, mapping_list, location_list, samples;
-	uint32_t metrics[METRICS_MAX]; /* of the run; GPU time: UINT32_MAX */
-	size_t metric_count;
+	struct path_sums sums;
 	bool failed;
 };
 
@@ -159,17 +153,10 @@ static uint64_t find_location(struct pprof *pprof, uint32_t function, uint32_t l
 
 /* ---- samples ---- */
 
-static void put_path(struct pprof *pprof, Hpct__Pprof__Sample *sample, uint32_t context)
+static void put_path(struct pprof *pprof, Hpct__Pprof__Sample *sample, uint32_t path)
 {
-	const struct run_context *at = run_context(pprof->run, context);
-	uint32_t scope = at->scope, line = at->line, count = 0;
+	uint32_t line, scope = path_sums_leaf(&pprof->sums, path, &line), count = 0;
 
-	if (scope != UINT32_MAX) {
-		uint32_t cut = run_scope_at(pprof->run, scope, select_depth(pprof->select));
-
-		for (; scope != cut; scope = run_scope(pprof->run, scope)->parent)
-			line = run_scope(pprof->run, scope)->call_line;
-	}
 	for (uint32_t up = scope; up != UINT32_MAX; up = run_scope(pprof->run, up)->parent)
 		count++;
 	sample->location_id = arena_alloc(&pprof->arena, (count + 1) * sizeof *sample->location_id);
@@ -185,79 +172,19 @@ static void put_path(struct pprof *pprof, Hpct__Pprof__Sample *sample, uint32_t 
 	}
 }
 
-static Hpct__Pprof__Sample *find_sample(struct pprof *pprof, uint32_t context)
+static void put_sample(struct pprof *pprof, uint32_t path)
 {
-	bool is_new;
-	uint32_t number = key_ids_put(&pprof->contexts, &context, &is_new);
-	Hpct__Pprof__Sample *sample;
+	Hpct__Pprof__Sample *sample = MESSAGE(pprof, Hpct__Pprof__Sample, hpct__pprof__sample);
+	size_t count = pprof->sums.metric_count;
 
-	pprof->failed |= number == KEY_IDS_NONE;
-	if (number == KEY_IDS_NONE || !is_new)
-		return number == KEY_IDS_NONE ? NULL : pprof->samples.items[number];
-	sample = MESSAGE(pprof, Hpct__Pprof__Sample, hpct__pprof__sample);
 	if (!list_add(pprof, &pprof->samples, sample))
-		return NULL;
-	sample->n_value = pprof->metric_count;
-	sample->value = arena_calloc(&pprof->arena, pprof->metric_count, sizeof *sample->value);
+		return;
+	sample->n_value = count;
+	sample->value = arena_calloc(&pprof->arena, count, sizeof *sample->value);
 	pprof->failed |= !sample->value;
-	put_path(pprof, sample, context);
-	return sample;
-}
-
-static size_t metric_at(struct pprof *pprof, uint32_t metric)
-{
-	size_t at = 0;
-
-	while (at < pprof->metric_count && pprof->metrics[at] != metric)
-		at++;
-	if (at == pprof->metric_count && at < METRICS_MAX)
-		pprof->metrics[pprof->metric_count++] = metric;
-	return at;
-}
-
-static bool is_counted(const struct pprof *pprof, const struct window_weight *weight)
-{
-	bool is_state = weight->metric >= run_metric_count(pprof->run);
-
-	return (is_state || select_wants_metric(pprof->select, weight->metric)) &&
-	       select_wants_context(pprof->select, weight->context);
-}
-
-static void put_weights(struct pprof *pprof, const struct window *window)
-{
-	size_t count;
-	const struct window_weight *weights = window_weights(window, &count);
-
-	for (size_t i = 0; i < count && !pprof->failed; i++) {
-		bool is_real = weights[i].metric < run_metric_count(pprof->run) &&
-			       run_metric_is_real(pprof->run, weights[i].metric);
-		Hpct__Pprof__Sample *sample;
-
-		if (!is_counted(pprof, &weights[i]))
-			continue;
-		sample = find_sample(pprof, weights[i].context);
-		if (sample && sample->value)
-			sample->value[metric_at(pprof, weights[i].metric)] +=
-				is_real ? (int64_t)weights[i].real : (int64_t)weights[i].weight;
-	}
-}
-
-static void put_gpu_times(struct pprof *pprof, const struct window *window)
-{
-	size_t count;
-	const struct window_time *times = window_times(window, &count);
-
-	for (size_t i = 0; i < count && !pprof->failed; i++) {
-		Hpct__Pprof__Sample *sample;
-
-		if (!extent_state_is_busy(times[i].state) ||
-			!select_wants_context(pprof->select, times[i].context) ||
-			!select_wants_op(pprof->select, times[i].op))
-			continue;
-		sample = find_sample(pprof, times[i].context);
-		if (sample && sample->value)
-			sample->value[metric_at(pprof, UINT32_MAX)] += (int64_t)times[i].time_ns;
-	}
+	for (size_t i = 0; i < count && sample->value; i++)
+		sample->value[i] = (int64_t)pprof->sums.values[(size_t)path * count + i];
+	put_path(pprof, sample, path);
 }
 
 /* ---- what is measured ---- */
@@ -278,75 +205,13 @@ static Hpct__Pprof__ValueType *value_type(struct pprof *pprof, const char *name,
 static void put_types(struct pprof *pprof)
 {
 	Hpct__Pprof__Profile *profile = &pprof->profile;
-	uint32_t known = run_metric_count(pprof->run);
+	size_t count = pprof->sums.metric_count;
 
-	profile->sample_type = arena_calloc(&pprof->arena, pprof->metric_count, sizeof *profile->sample_type);
+	profile->sample_type = arena_calloc(&pprof->arena, count, sizeof *profile->sample_type);
 	pprof->failed |= !profile->sample_type;
-	for (size_t i = 0; i < pprof->metric_count && !pprof->failed; i++) {
-		uint32_t metric = pprof->metrics[i];
-
+	for (size_t i = 0; i < count && !pprof->failed; i++)
 		profile->sample_type[profile->n_sample_type++] =
-			metric == UINT32_MAX ? value_type(pprof, "GPUTIME", "ns")
-			: metric >= known
-				? value_type(pprof, state_metrics_name((enum state_metric)(metric - known)),
-					  "ns")
-				: value_type(pprof, run_metric_name(pprof->run, metric),
-					  run_metric_unit(pprof->run, metric));
-	}
-}
-
-/* Which metrics there are is known before the first sample, since each sample has a value of each. */
-static void find_metrics(struct pprof *pprof, const struct window *weights, const struct window *gpu)
-{
-	size_t count;
-	const struct window_weight *weight = window_weights(weights, &count);
-
-	for (size_t i = 0; i < count; i++)
-		if (is_counted(pprof, &weight[i]))
-			metric_at(pprof, weight[i].metric);
-	if (!gpu)
-		return;
-	window_times(gpu, &count);
-	if (count > 0)
-		metric_at(pprof, UINT32_MAX);
-}
-
-static int gpu_times(
-	struct window **window, struct run *run, const struct select *select, struct error *error)
-{
-	uint32_t count;
-	const uint32_t *streams = select_streams(select, &count);
-	int rc = window_new(window, run, error);
-
-	for (uint32_t i = 0; i < count && rc == 0; i++)
-		if (run_stream(run, streams[i])->s.kind == STORE_STREAM_GPU)
-			rc = window_add_time(
-				*window, streams[i], select_begin_ns(select), select_end_ns(select), error);
-	return rc;
-}
-
-static bool has_weights(const struct window *window)
-{
-	size_t count;
-
-	window_weights(window, &count);
-	return count > 0;
-}
-
-static int sum(struct window **weights, struct window **gpu, struct run *run, const struct select *select,
-	struct error *error)
-{
-	bool has_metric = select_has_metric(select);
-	int rc = selected_weights(weights, run, select, select_state_metrics(select), error);
-
-	*gpu = NULL;
-	if (rc == 0 && !has_metric && !has_weights(*weights)) {
-		window_free(*weights);
-		rc = selected_weights(weights, run, select, 1u << STATE_METRIC_REALTIME, error);
-	}
-	if (rc == 0 && !has_metric)
-		rc = gpu_times(gpu, run, select, error);
-	return rc;
+			value_type(pprof, path_sums_name(&pprof->sums, i), path_sums_unit(&pprof->sums, i));
 }
 
 /* ---- the file ---- */
@@ -375,25 +240,6 @@ static void put_facts(struct pprof *pprof)
 	profile->comment = arena_alloc(&pprof->arena, sizeof *profile->comment);
 	if (profile->comment)
 		profile->comment[profile->n_comment++] = name_of(pprof, command);
-}
-
-static bool is_zero(const Hpct__Pprof__Sample *sample)
-{
-	for (size_t i = 0; i < sample->n_value; i++)
-		if (sample->value[i])
-			return false;
-	return true;
-}
-
-/* A thread's opening sample weighs nothing: pprof would have nothing to show of it. */
-static void drop_zeros(struct list *samples)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < samples->count; i++)
-		if (!is_zero(samples->items[i]))
-			samples->items[kept++] = samples->items[i];
-	samples->count = kept;
 }
 
 /* Lists into the message; its texts are values, not pointers. */
@@ -468,44 +314,36 @@ static void pprof_fini(struct pprof *pprof)
 	key_ids_fini(&pprof->functions);
 	key_ids_fini(&pprof->mappings);
 	key_ids_fini(&pprof->locations);
-	key_ids_fini(&pprof->contexts);
+	path_sums_fini(&pprof->sums);
 	arena_fini(&pprof->arena);
 }
 
-static int put_all(struct pprof *pprof, const struct window *weights, const struct window *gpu, FILE *out,
-	struct error *error)
+static int put_all(struct pprof *pprof, FILE *out, struct error *error)
 {
 	hpct__pprof__profile__init(&pprof->profile);
 	key_ids_init(&pprof->strings, sizeof(struct store_hash));
 	key_ids_init(&pprof->functions, sizeof(uint32_t));
 	key_ids_init(&pprof->mappings, sizeof(struct store_hash));
 	key_ids_init(&pprof->locations, 2 * sizeof(uint32_t));
-	key_ids_init(&pprof->contexts, sizeof(uint32_t));
 	name_of(pprof, ""); /* text 0 */
-	find_metrics(pprof, weights, gpu);
-	put_weights(pprof, weights);
-	if (gpu)
-		put_gpu_times(pprof, gpu);
+	for (uint32_t i = 0; i < pprof->sums.contexts.count && !pprof->failed; i++)
+		if (!path_sums_is_zero(&pprof->sums, i))
+			put_sample(pprof, i);
 	put_types(pprof);
 	put_facts(pprof);
-	if (!pprof->failed)
-		drop_zeros(&pprof->samples);
 	put_lists(pprof);
 	return pprof->failed ? error_memory(error) : write_profile(pprof, out, error);
 }
 
-int pprof_export(struct run *run, const struct select *select, FILE *out, struct error *error)
+int pprof_export(
+	struct run *run, const struct select *select, struct format_output *output, struct error *error)
 {
 	struct pprof pprof = {.run = run, .select = select};
-	struct window *weights = NULL, *gpu = NULL;
-	int rc = sum(&weights, &gpu, run, select, error);
+	int rc = path_sums_make(&pprof.sums, run, select, error);
 
-	if (rc == 0) {
-		rc = put_all(&pprof, weights, gpu, out, error);
-		rc = rc < 0 ? rc : pprof.samples.count == 0;
-		pprof_fini(&pprof);
-	}
-	window_free(weights);
-	window_free(gpu);
+	if (rc == 0)
+		rc = put_all(&pprof, output->out, error);
+	rc = rc < 0 ? rc : pprof.samples.count == 0;
+	pprof_fini(&pprof);
 	return rc;
 }

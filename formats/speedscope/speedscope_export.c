@@ -179,9 +179,10 @@ static int put_all(struct speedscope *file, struct error *error)
 	return rc < 0 ? rc : !has_events;
 }
 
-static int speedscope_put(struct run *run, const struct select *select, FILE *out, struct error *error)
+static int speedscope_put(
+	struct run *run, const struct select *select, struct format_output *output, struct error *error)
 {
-	struct speedscope file = {.run = run, .select = select, .out = out};
+	struct speedscope file = {.run = run, .select = select, .out = output->out};
 	int rc = coverage_require(run, select, error);
 
 	if (rc < 0)

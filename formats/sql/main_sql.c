@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/sql/connection.h"
 #include "formats/sql/extension.h"
 #include "formats/sql/print.h"
 #include "formats/sql/session.h"
@@ -20,9 +21,8 @@
 
 #define EXTENSION "../lib/libhpct_sql.so"
 #define QUERY_MAX ((size_t)1 << 30)
-#define READS_ONLY "hpct-sql reads a run and writes nothing: ask with SELECT"
 
-static struct sql_session *session; /* for attach(), which SQLite calls */
+static struct sql_session *session; /* of the connection */
 static pid_t asking;		    /* this process, not those that share its sums */
 
 /* ---- interruption ---- */
@@ -40,37 +40,6 @@ static void interrupted(int signal_number)
 
 /* ---- the connection ---- */
 
-static int attach(sqlite3 *db, char **message, const struct sqlite3_api_routines *api)
-{
-	(void)message;
-	return sql_extension_attach(db, api, session);
-}
-
-/* Pragmas that say what there is. */
-static bool is_harmless(const char *pragma)
-{
-	static const char *const names[] = {"table_info", "table_xinfo", "table_list", "module_list",
-		"function_list", "pragma_list", "compile_options", "database_list", "collation_list"};
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (strcmp(names[i], pragma) == 0)
-			return true;
-	return false;
-}
-
-static int authorize(
-	void *own, int action, const char *first, const char *second, const char *third, const char *fourth)
-{
-	bool is_allowed = session->is_declaring || action == SQLITE_SELECT || action == SQLITE_READ ||
-			  action == SQLITE_RECURSIVE || action == SQLITE_FUNCTION ||
-			  (action == SQLITE_PRAGMA && is_harmless(first));
-
-	(void)own, (void)second, (void)third, (void)fourth;
-	if (!is_allowed)
-		error_set(&session->error, ERROR_USAGE, "%s", READS_ONLY);
-	return is_allowed ? SQLITE_OK : SQLITE_DENY;
-}
-
 static int connect_run(sqlite3 **db, struct program_call *call, const char *path, struct error *error)
 {
 	int rc;
@@ -84,50 +53,17 @@ static int connect_run(sqlite3 **db, struct program_call *call, const char *path
 		sql_session_free(session);
 		return rc;
 	}
-	if (sqlite3_auto_extension((void (*)(void))(void *)attach) != SQLITE_OK ||
-		sqlite3_open_v2(":memory:", db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
-			SQLITE_OK)
-		return error_set(error, ERROR_IO, "SQLite cannot be used: %s",
-			*db ? sqlite3_errmsg(*db) : "out of memory");
-	sqlite3_set_authorizer(*db, authorize, NULL);
-	return 0;
+	return sql_connection_open(db, session, error);
 }
 
 /* ---- statements ---- */
 
-/* Of the tables the sentence and the code that the reader has; of SQLite itself what it says. */
-static int failed(sqlite3 *db, int rc, struct error *error)
-{
-	if (session->error.code) {
-		*error = session->error;
-		return -error->code;
-	}
-	switch (rc & 0xff) {
-	case SQLITE_NOMEM:
-		return error_memory(error);
-	case SQLITE_IOERR:
-	case SQLITE_FULL:
-	case SQLITE_CANTOPEN:
-		return error_set(
-			error, ERROR_IO, "SQLite: %s; TMPDIR says where it sorts", sqlite3_errmsg(db));
-	default:
-		return error_set(error, ERROR_USAGE, "SQLite: %s; hpct-sql(1) lists tables and columns",
-			sqlite3_errmsg(db));
-	}
-}
-
 static int run_statement(
 	sqlite3 *db, sqlite3_stmt *statement, const struct program_call *call, struct error *error)
 {
-	int rc = SQLITE_DONE, result;
+	int rc = SQLITE_DONE, result = sql_print(statement, call->format, &rc, error);
 
-	if (!sqlite3_stmt_readonly(statement))
-		return error_set(error, ERROR_USAGE, READS_ONLY);
-	if (sqlite3_bind_parameter_count(statement) > 0)
-		return error_set(error, ERROR_USAGE,
-			"the query has a parameter (? : @ $) and no value for it; write the value itself");
-	result = sql_print(statement, call->format, &rc, error);
-	return result == 0 && rc != SQLITE_DONE ? failed(db, rc, error) : result;
+	return result == 0 && rc != SQLITE_DONE ? sql_connection_failed(db, session, rc, error) : result;
 }
 
 static int run_all(sqlite3 *db, const char *query, const struct program_call *call, struct error *error)
@@ -135,14 +71,10 @@ static int run_all(sqlite3 *db, const char *query, const struct program_call *ca
 	int result = 0;
 
 	while (result == 0 && *query) {
-		sqlite3_stmt *statement = NULL;
-		int rc;
+		sqlite3_stmt *statement;
 
-		session->error.code = 0;
-		rc = sqlite3_prepare_v2(db, query, -1, &statement, &query);
-		if (rc != SQLITE_OK)
-			return failed(db, rc, error);
-		if (statement) /* else blanks or a comment */
+		result = sql_connection_prepare(db, session, &query, &statement, error);
+		if (result == 0 && statement) /* else blanks or a comment */
 			result = run_statement(db, statement, call, error);
 		sqlite3_finalize(statement);
 	}

@@ -161,7 +161,8 @@ static void run_free(struct sql_run *run)
 	texts_fini(&run->streams);
 	texts_fini(&run->ops);
 	texts_fini(&run->metrics);
-	run_close(run->run);
+	if (!run->is_lent)
+		run_close(run->run);
 	free(run->place);
 	free(run);
 }
@@ -201,6 +202,22 @@ static struct sql_run *find_place(struct sql_session *session, const char *place
 	return run;
 }
 
+/* Takes the run, unless it is lent. */
+static int keep_run(struct sql_session *session, struct sql_run *run, struct error *error)
+{
+	run->place = realpath(run_path(run->run), NULL);
+	if (!run->place)
+		run->place = strdup(run_path(run->run));
+	if (!run->place) {
+		run_free(run);
+		return error_memory(error);
+	}
+	run->renewal = session->renewal;
+	run->next = session->runs;
+	session->runs = run;
+	return 0;
+}
+
 static int add_run(struct sql_session *session, const char *path, struct sql_run **added, struct error *error)
 {
 	struct run_options options = session->options;
@@ -216,18 +233,25 @@ static int add_run(struct sql_session *session, const char *path, struct sql_run
 		free(run);
 		return rc;
 	}
-	run->place = realpath(run_path(run->run), NULL);
-	if (!run->place)
-		run->place = strdup(run_path(run->run));
-	if (!run->place) {
-		run_free(run);
+	rc = keep_run(session, run, error);
+	if (rc == 0)
+		*added = run;
+	return rc;
+}
+
+int sql_session_lend(struct sql_session *session, struct run *lent, struct error *error)
+{
+	struct sql_run *run = calloc(1, sizeof *run);
+	int rc;
+
+	if (!run)
 		return error_memory(error);
-	}
-	run->renewal = session->renewal;
-	run->next = session->runs;
-	session->runs = run;
-	*added = run;
-	return 0;
+	run->run = lent;
+	run->is_lent = true;
+	rc = keep_run(session, run, error);
+	if (rc == 0)
+		session->chosen = run;
+	return rc;
 }
 
 /* Between statements: what they see while they run stays as it is. */
@@ -236,7 +260,7 @@ static int renew(struct sql_session *session, struct sql_run *run, struct error 
 	bool changed = false;
 	int rc = 0;
 
-	if (run->renewal != session->renewal && run_is_live(run->run))
+	if (!run->is_lent && run->renewal != session->renewal && run_is_live(run->run))
 		rc = run_renew(run->run, &changed, error);
 	run->renewal = session->renewal;
 	if (changed)

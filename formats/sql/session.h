@@ -21,6 +21,7 @@ struct sql_run {
 	struct run *run;
 	char *place;	  /* its path without links: a run that is named twice is opened once */
 	uint64_t renewal; /* of the session, when it was opened or renewed last */
+	bool is_lent;	  /* somebody else's, who closes and renews it */
 	/* Escaped as in the TSV, made on first use; paths are valid until the run is renewed. */
 	struct sql_texts paths, streams, ops, metrics;
 	uint32_t *by_text; /* streams in the order of their identities; NULL: not sorted yet */
@@ -45,6 +46,8 @@ void sql_session_free(struct sql_session *session);
 /* Names the run of all questions that name none; opens it. `path` NULL: the newest. The errors of run_open().
  */
 int sql_session_choose(struct sql_session *session, const char *path, struct error *error);
+/* The same with an open run, which outlives the session. */
+int sql_session_lend(struct sql_session *session, struct run *run, struct error *error);
 /* The run at `path`, NULL: the chosen one; owned by the session. At its newest commit if no cursor is open.
  */
 int sql_session_run(

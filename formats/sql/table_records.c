@@ -9,13 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/library/record_scan.h"
 #include "formats/sql/tables.h"
 #include "store/base/array.h"
 #include "store/base/hash.h"
 #include "timeline/base/key_ids.h"
-#include "timeline/report/coverage.h"
-#include "timeline/scan/scan.h"
-#include "timeline/slice/slice.h"
 
 SQLITE_EXTENSION_INIT3
 
@@ -43,24 +41,18 @@ struct records {
 	enum store_track track;
 	const enum field *fields; /* of the columns that are shown, then FIELD_NONE */
 	/* -- what is asked -- */
-	uint32_t one;		 /* the only stream */
-	const uint32_t *streams; /* NULL: all */
-	uint32_t stream_count, stream_at;
-	uint64_t begin_ns, end_ns; /* of the scans */
-	unsigned columns;	   /* enum store_column */
-	struct slice_cut cut;
-	bool is_cut, has_context;
+	uint32_t one; /* the only stream */
+	struct record_scan scan;
+	bool has_context;
 	uint32_t context;
 	const char *path, *glob, *what; /* NULL: any */
 	uint8_t *path_fits;		/* [context] 0: not asked yet, 1: no, 2: yes */
 	uint32_t what_last;		/* the operation or metric that was looked at last */
 	bool what_fits;
 	/* -- where it is -- */
-	struct scan *scan;
 	const struct batch *batch;
 	size_t at; /* of the batch, the next row */
 	struct store_record record;
-	uint32_t stream;
 	/* -- who its rows are; of the moment of the row that was asked for last -- */
 	struct key_ids met; /* of hash_record() */
 	uint64_t *met_count;
@@ -130,24 +122,25 @@ static void narrow(struct records *records, const struct sql_ask *ask)
 		from_ns = absolute(records, end->least - 1);
 	if (end && behind(records, end->most) < until_ns)
 		until_ns = behind(records, end->most);
-	if (from_ns > records->begin_ns)
-		records->begin_ns = from_ns;
-	if (until_ns < records->end_ns)
-		records->end_ns = until_ns;
+	if (from_ns > records->scan.begin_ns)
+		records->scan.begin_ns = from_ns;
+	if (until_ns < records->scan.end_ns)
+		records->scan.end_ns = until_ns;
 }
 
 static void choose_stream(struct records *records, const struct sql_ask *ask)
 {
 	const char *stream = sql_ask_text(&records->base, ask, "stream");
-	bool is_there = records->streams == NULL;
+	struct record_scan *scan = &records->scan;
+	bool is_there = scan->streams == NULL;
 
 	if (!stream)
 		return;
 	records->one = sql_run_stream(records->base.run, stream);
-	for (uint32_t i = 0; i < records->stream_count && !is_there; i++)
-		is_there = records->streams[i] == records->one;
-	records->streams = &records->one;
-	records->stream_count = records->one != UINT32_MAX && is_there;
+	for (uint32_t i = 0; i < scan->stream_count && !is_there; i++)
+		is_there = scan->streams[i] == records->one;
+	scan->streams = &records->one;
+	scan->stream_count = records->one != UINT32_MAX && is_there;
 }
 
 /* Texts live as long as the cursor's arena; false: no memory. */
@@ -184,21 +177,14 @@ static int take_filters(struct records *records, const struct sql_ask *ask, stru
 	return records->path_fits ? 0 : error_memory(error);
 }
 
-static int select_records(struct records *records, const struct sql_ask *ask, struct error *error)
+/* With a selector's arguments those that it selects; else every record, as it is. */
+static int begin_scan(struct records *records, const struct sql_ask *ask, struct error *error)
 {
 	struct program_call *call = &records->base.call;
-	int rc = sql_cursor_select(&records->base, ask, 0, error);
+	int rc = sql_cursor_selects(&records->base, ask) ? sql_cursor_select(&records->base, ask, 0, error)
+							 : 0;
 
-	if (rc == 0 && select_has_time(call->select))
-		rc = coverage_require(call->run, call->select, error);
-	if (rc < 0)
-		return rc;
-	records->is_cut = true;
-	records->cut = slice_cut_of(call->select);
-	records->begin_ns = records->cut.begin_ns;
-	records->end_ns = records->cut.end_ns;
-	records->streams = select_all_streams(call->select, &records->stream_count);
-	return 0;
+	return rc < 0 ? rc : record_scan_init(&records->scan, call->run, call->select, records->track, error);
 }
 
 static unsigned columns_of(const struct records *records, const struct sql_ask *ask)
@@ -214,53 +200,6 @@ static unsigned columns_of(const struct records *records, const struct sql_ask *
 }
 
 /* ---- walking ---- */
-
-static bool wants_track(const struct records *records)
-{
-	const struct slice_cut *cut = &records->cut;
-
-	return !records->is_cut || (records->track == STORE_SPANS	    ? cut->spans
-					   : records->track == STORE_VALUES ? cut->values
-									    : cut->samples);
-}
-
-static int open_stream(struct records *records, struct error *error)
-{
-	struct run *run = records->base.call.run;
-	uint32_t stream = records->streams ? records->streams[records->stream_at] : records->stream_at;
-	unsigned flags = 0;
-	int rc = 0;
-
-	records->stream_at++;
-	records->stream = stream;
-	if (!run_stream_peek_unnamed(run, stream)->s.count[records->track] && records->track != STORE_SPANS)
-		return 0;
-	if (records->is_cut && records->track == STORE_SAMPLES)
-		rc = slice_cut_carry(&records->cut, run, stream, records->begin_ns, &flags, error);
-	if (rc == 0 && records->is_cut)
-		rc = slice_cut_stream(&records->cut, run, stream, error);
-	if (rc == 0)
-		rc = scan_open(&records->scan, run, stream, records->track, records->begin_ns,
-			records->end_ns, records->is_cut ? STORE_ALL : records->columns, flags, error);
-	records->at = 0;
-	records->batch = NULL;
-	return rc;
-}
-
-static void put_record(struct records *records)
-{
-	const struct batch *batch = records->batch;
-	size_t i = records->at++;
-
-	records->record = (struct store_record){.begin_ns = batch->begin_ns[i],
-		.end_ns = batch->end_ns ? batch->end_ns[i] : 0,
-		.amount = batch->amount ? batch->amount[i] : 0,
-		.bytes = batch->bytes ? batch->bytes[i] : 0,
-		.link = batch->link ? batch->link[i] : 0,
-		.context = batch->context ? batch->context[i] : 0,
-		.what = batch->what ? batch->what[i] : 0,
-		.attributes = batch->attributes ? batch->attributes[i] : 0};
-}
 
 /* NULL: no memory. */
 static const char *what_text(const struct records *records)
@@ -301,88 +240,56 @@ static bool path_fits(struct records *records)
 	return records->path_fits[context] == 2;
 }
 
-static bool is_selected(struct records *records)
-{
-	const struct select *select = records->base.call.select;
-	struct store_record *record = &records->record;
-
-	if (!records->is_cut)
-		return true;
-	slice_cut_carried(&records->cut, records->track, record);
-	return slice_cut_record(&records->cut, records->track, record) &&
-	       select_wants_context(select, record->context) &&
-	       (records->track == STORE_SPANS ? select_wants_op(select, record->what)
-					      : select_wants_metric(select, record->what));
-}
-
 static bool is_wanted(struct records *records)
 {
 	return (!records->has_context || records->record.context == records->context) && what_fits(records) &&
-	       path_fits(records) && is_selected(records);
+	       path_fits(records) && record_scan_take(&records->scan, &records->record);
 }
 
 /* The next row that is wanted. */
 static int records_next(struct sql_cursor *cursor, struct error *error)
 {
 	struct records *records = (struct records *)cursor;
-	long count;
-	int rc;
+	long count = 1;
 
-	for (;;) {
+	while (count > 0) {
 		while (records->batch && records->at < records->batch->count) {
-			put_record(records);
+			record_scan_row(records->batch, records->at++, &records->record);
 			if (is_wanted(records))
 				return 0;
 		}
-		count = records->scan ? scan_next(records->scan, &records->batch, error) : 0;
 		records->at = 0;
-		if (count < 0)
-			return (int)count;
-		if (count > 0)
-			continue;
-		scan_close(records->scan);
-		records->scan = NULL;
-		records->batch = NULL;
-		cursor->at_end = records->stream_at >= records->stream_count;
-		if (cursor->at_end)
-			return 0;
-		rc = open_stream(records, error);
-		if (rc < 0)
-			return rc;
+		count = record_scan_next(&records->scan, &records->batch, error);
 	}
+	records->batch = NULL;
+	cursor->at_end = true;
+	return (int)count;
 }
 
 static int open_track(struct sql_cursor *cursor, enum store_track track, const enum field *fields,
 	const struct sql_ask *ask, struct error *error)
 {
 	struct records *records = (struct records *)cursor;
-	int rc = 0;
+	int rc;
 
-	*records = (struct records){.base = *cursor,
-		.track = track,
-		.fields = fields,
-		.end_ns = STORE_OPEN_NS,
-		.stream_count = run_stream_count(cursor->call.run)};
+	*records = (struct records){.base = *cursor, .track = track, .fields = fields};
 	key_ids_init(&records->met, sizeof(uint64_t));
-	if (sql_cursor_selects(cursor, ask))
-		rc = select_records(records, ask, error);
+	rc = begin_scan(records, ask, error);
 	if (rc == 0)
 		rc = take_filters(records, ask, error);
 	if (rc < 0)
 		return rc;
 	choose_stream(records, ask);
 	narrow(records, ask);
-	records->columns = columns_of(records, ask);
-	cursor->at_end = records->begin_ns >= records->end_ns || !wants_track(records);
-	return cursor->at_end ? 0 : records_next(cursor, error);
+	records->scan.columns = columns_of(records, ask);
+	return records_next(cursor, error);
 }
 
 static void records_close(struct sql_cursor *cursor)
 {
 	struct records *records = (struct records *)cursor;
 
-	scan_close(records->scan);
-	records->scan = NULL;
+	record_scan_fini(&records->scan);
 	records->batch = NULL;
 	key_ids_fini(&records->met);
 	free(records->met_count);
@@ -397,7 +304,7 @@ static void records_close(struct sql_cursor *cursor)
 static uint64_t hash_record(const struct records *records)
 {
 	const struct store_record *record = &records->record;
-	const uint64_t words[] = {records->stream, record->begin_ns, record->end_ns, record->amount,
+	const uint64_t words[] = {records->scan.stream, record->begin_ns, record->end_ns, record->amount,
 		record->bytes, record->link, (uint64_t)record->context << 32 | record->what,
 		record->attributes};
 
@@ -417,7 +324,7 @@ static bool records_identity(struct sql_cursor *cursor, uint64_t *identity)
 		*identity = records->met_identity;
 		return true;
 	}
-	if (records->met_ns != records->record.begin_ns || records->met_stream != records->stream)
+	if (records->met_ns != records->record.begin_ns || records->met_stream != records->scan.stream)
 		(records->met.count > MET_KEPT ? key_ids_fini : key_ids_clear)(&records->met);
 	number = key_ids_put(&records->met, twin, &is_new);
 	if (number == KEY_IDS_NONE ||
@@ -428,7 +335,7 @@ static bool records_identity(struct sql_cursor *cursor, uint64_t *identity)
 	records->has_met = true;
 	records->met_row = cursor->row;
 	records->met_ns = records->record.begin_ns;
-	records->met_stream = records->stream;
+	records->met_stream = records->scan.stream;
 	*identity = records->met_identity = store_hash64(twin, sizeof twin, 0);
 	return true;
 }
@@ -439,7 +346,7 @@ static void put_attributes(struct records *records, sqlite3_context *out)
 {
 	struct run *run = records->base.call.run;
 	struct store_bytes *text = &records->base.text;
-	unsigned store = run_stream_peek_unnamed(run, records->stream)->store;
+	unsigned store = run_stream_peek_unnamed(run, records->scan.stream)->store;
 	size_t size;
 	const char *attributes = store_reader_text(run_store(run, store), records->record.attributes, &size);
 
@@ -472,7 +379,7 @@ static void records_column(struct sql_cursor *cursor, sqlite3_context *out, int 
 
 	switch (records->fields[column]) {
 	case FIELD_STREAM:
-		sql_put_lasting(out, sql_run_stream_text(cursor->run, records->stream));
+		sql_put_lasting(out, sql_run_stream_text(cursor->run, records->scan.stream));
 		break;
 	case FIELD_BEGIN:
 		sql_put_time(cursor, out, record->begin_ns);

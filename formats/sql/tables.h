@@ -5,14 +5,11 @@
 
 #include "formats/sql/table.h"
 
-/* table_names.c: what a run is made of */
-extern const struct sql_table sql_table_streams, sql_table_contexts, sql_table_modules, sql_table_metrics,
-	sql_table_marks;
+/* table_questions.c: what libhpct answers in one batch */
+extern const struct sql_table sql_table_streams, sql_table_contexts, sql_table_contexts_matching,
+	sql_table_modules, sql_table_metrics, sql_table_marks, sql_table_profile, sql_table_stats,
+	sql_table_blame, sql_table_gaps, sql_table_late;
 /* table_records.c: the records themselves */
 extern const struct sql_table sql_table_samples, sql_table_spans, sql_table_values;
-/* table_sums.c: sums of a window, by rollups */
-extern const struct sql_table sql_table_profile, sql_table_stats;
-/* table_blame.c */
-extern const struct sql_table sql_table_blame, sql_table_gaps, sql_table_late;
 
 #endif

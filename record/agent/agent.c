@@ -19,6 +19,7 @@
 #include "record/agent/process/process.h"
 #include "record/agent/process/process_filter.h"
 #include "record/agent/sample/counter.h"
+#include "record/agent/sample/counter_group.h"
 #include "record/agent/sample/papi.h"
 #include "record/agent/sample/sample.h"
 #include "record/agent/sample/signal_guard.h"
@@ -66,12 +67,14 @@ static int start(void)
 	source_choose();
 	source_waits_choose();
 	counter_open();
+	counter_groups_open();
 	papi_open();
 	thread_begin(thread, 0);
 	wrap_thread_adopt();
 	if (thread_place.self && !process_send()) {
 		source_hand_over();
 		counter_begin(thread_place.self);
+		counter_groups_begin(thread_place.self);
 		return 0;
 	}
 	if (thread_place.self)
@@ -95,6 +98,7 @@ OWN static void start_in_child(void)
 	thread_place.self = NULL;
 	address_reserve_forked();
 	signal_guards_over();
+	counter_groups_forked();
 	papi_forked();
 	if (process.is_suspended)
 		return;

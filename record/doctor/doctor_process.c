@@ -44,14 +44,14 @@ static void timer_look(struct doctor_row *row)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_NONE};
 	struct timespec tick = {0};
-	timer_t timer;
+	int timer; /* of the kernel, as the agent has it: libc's functions moved between libraries */
 
-	if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer)) {
+	if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer)) {
 		doctor_say(row, DOCTOR_NO, errno == EAGAIN ? "raise ulimit -i (pending signals)" : "",
 			"timer_create on the thread's CPU clock: %s", strerror(errno));
 		return;
 	}
-	timer_delete(timer);
+	syscall(SYS_timer_delete, timer);
 	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
 	doctor_say(row, DOCTOR_YES, NULL, "the kernel checks it every %.1f ms: up to %.0f samples a second",
 		(double)tick.tv_nsec / 1e6, tick.tv_nsec ? 1e9 / (double)tick.tv_nsec : 0);

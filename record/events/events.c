@@ -17,6 +17,8 @@
 #define PERIOD_DEFAULT_US 5000u
 #define PERIOD_LEAST_US 10u /* the kernel limits sampling to 100000 a second */
 #define RATE_MAX 1000000000ull
+#define VALUE_END ":value"
+#define EVENTS_GROUPS_MAX 4u /* as the agent has */
 
 /* ---- EVENT[@HOWOFTEN] ---- */
 
@@ -118,6 +120,21 @@ static int counter_write(char *to, size_t room, const struct wish *wish, struct 
 	return 0;
 }
 
+/* Read at each sample: part of the group of its list. */
+static int value_write(char *to, size_t room, const struct wish *wish, unsigned group, struct error *error)
+{
+	struct events_code code;
+	int result = events_code_find(&code, wish->name, error);
+
+	if (result)
+		return result;
+	snprintf(to, room, "%s%u/%s=%x:%llx:%llx:%llx:%s%s%s", EVENT_WORD_VALUE, group, wish->name, code.type,
+		(unsigned long long)code.config[0], (unsigned long long)code.config[1],
+		(unsigned long long)code.config[2], code.user ? "u" : "", code.kernel ? "k" : "",
+		code.hypervisor ? "h" : "");
+	return 0;
+}
+
 /* ---- all of them ---- */
 
 static int sampler_check(const char *name, struct error *error)
@@ -137,6 +154,7 @@ struct composed {
 	char counters[EVENT_EVENTS_MAX - 160];
 	char names[EVENT_COUNTERS_MAX][sizeof(((struct wish *)0)->name)]; /* the counters' names */
 	unsigned count;
+	unsigned groups; /* lists of events that are read */
 	bool is_perf;
 	bool has_waits;
 	bool is_derived; /* `time` is the default of a derived event; a requested source replaces it */
@@ -212,14 +230,8 @@ static int called_write(char *to, size_t room, const struct composed *all, const
 	return 0;
 }
 
-static int counter_add(struct composed *all, const struct wish *wish, struct error *error)
+static int word_add(struct composed *all, const struct wish *wish, const char *word, struct error *error)
 {
-	char word[256];
-	int result =
-		(events_is_papi(wish->name) ? papi_write : counter_write)(word, sizeof(word), wish, error);
-
-	if (result)
-		return result;
 	/* Two with the same name would be summed together. */
 	for (unsigned i = 0; i < all->count; i++)
 		if (!strcasecmp(all->names[i], wish->name))
@@ -234,6 +246,51 @@ static int counter_add(struct composed *all, const struct wish *wish, struct err
 			wish->name, EVENT_COUNTERS_MAX);
 	strcat(all->counters, word);
 	return 0;
+}
+
+static int counter_add(struct composed *all, const struct wish *wish, struct error *error)
+{
+	char word[256];
+	int result =
+		(events_is_papi(wish->name) ? papi_write : counter_write)(word, sizeof(word), wish, error);
+
+	return result ? result : word_add(all, wish, word, error);
+}
+
+/* "cycles,instructions:u,cache-misses:value": the whole list is read. */
+static bool is_value_list(const char *text)
+{
+	size_t length = strlen(text), end = strlen(VALUE_END);
+
+	return length > end && !strcmp(text + length - end, VALUE_END);
+}
+
+static int values_add(struct composed *all, const char *text, struct error *error)
+{
+	const char *end = text + strlen(text) - strlen(VALUE_END);
+	int result = 0;
+
+	if (all->groups == EVENTS_GROUPS_MAX)
+		return error_set(error, ERROR_USAGE, "event %s is one list too many: give at most %u with %s",
+			text, EVENTS_GROUPS_MAX, VALUE_END);
+	while (text < end && !result) {
+		size_t length = strcspn(text, ",");
+		struct wish wish = {.has_rate = false};
+		char word[256];
+
+		length = length < (size_t)(end - text) ? length : (size_t)(end - text);
+		if (!length || length >= sizeof(wish.name) || memchr(text, '@', length))
+			return error_set(error, ERROR_USAGE,
+				"event %s: give names separated by commas ahead of %s; what is read has no "
+				"period",
+				text, VALUE_END);
+		memcpy(wish.name, text, length);
+		result = value_write(word, sizeof(word), &wish, all->groups, error);
+		result = result ? result : word_add(all, &wish, word, error);
+		text += length + (text[length] == ',');
+	}
+	all->groups++;
+	return result;
 }
 
 /* A derived event only sets the sampling rate. */
@@ -255,6 +312,8 @@ static int event_add(
 	struct wish wish;
 	int result, call = events_called_find(text);
 
+	if (is_value_list(text))
+		return values_add(all, text, error);
 	if (call == EVENTS_CALLED_MPI)
 		return mpi_take(all, text, error);
 	if (call >= 0) {
@@ -293,7 +352,7 @@ int events_write(char *to, const struct events_asked *asked, struct error *error
 	struct composed all = {0};
 	const char *sampler = asked->sampler;
 	char calls[48];
-	int result = 0;
+	int result = 0, size;
 
 	if (asked->rate && rate_parse(&(struct wish){0}, asked->rate))
 		return error_set(
@@ -314,8 +373,10 @@ int events_write(char *to, const struct events_asked *asked, struct error *error
 		sampler = "perf";
 	if (sampler && !strcmp(sampler, "auto"))
 		sampler = NULL;
-	snprintf(to, EVENT_EVENTS_MAX, "%s%s%s%s%s%s%s%s", all.time, all.counters,
+	size = snprintf(to, EVENT_EVENTS_MAX, "%s%s%s%s%s%s%s%s", all.time, all.counters,
 		asked->has_switches ? " SWITCHES" : "", all.has_waits ? EVENT_WORD_WAITS : "", calls, all.mpi,
 		sampler ? EVENT_WORD_SAMPLER : "", sampler ? sampler : "");
+	if (size >= (int)EVENT_EVENTS_MAX)
+		return error_set(error, ERROR_USAGE, "-e: these events together are too long; record fewer");
 	return 0;
 }

@@ -87,6 +87,17 @@ void events_try(char *events, char *why, unsigned room)
 			reason = events_papi_refusal(word);
 			if (!reason)
 				word -= strlen(EVENT_WORD_PAPI) - 1;
+		} else if (!strncmp(word, &EVENT_WORD_VALUE[1], strlen(EVENT_WORD_VALUE) - 1)) {
+			const char *name = strchr(word, '/') + 1;
+
+			code_read(&code, is + 1);
+			reason = refusal(&code);
+			if (reason && used < room)
+				used += (unsigned)snprintf(why + used, room - used,
+					"%s%.*s is not counted: %s", used ? "; " : "", (int)(is - name), name,
+					reason);
+			if (reason)
+				continue;
 		} else if (is && strchr(is, ':')) { /* not "BY=trap", "gpu=auto" */
 			code_read(&code, is + 1);
 			reason = refusal(&code);

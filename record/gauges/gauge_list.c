@@ -104,7 +104,7 @@ int gauges_parse(struct gauges_asked *asked, const char *text, struct error *err
 
 void gauges_print(FILE *out)
 {
-	static const char *const scopes[] = {"host", "process"};
+	static const char *const scopes[] = {"host", "process", "device"};
 
 	for (unsigned i = 0; i < GAUGE_COUNT; i++)
 		fprintf(out, "  %-20s %-4s %-8s %s\n", gauge_names[i].name, gauge_names[i].unit,

@@ -10,7 +10,7 @@
 #include "store/base/error.h"
 #include "store/store.h"
 
-enum gauge_scope { GAUGE_HOST, GAUGE_PROCESS };
+enum gauge_scope { GAUGE_HOST, GAUGE_PROCESS, GAUGE_DEVICE };
 
 /* name, unit of its values, kind, scope, 1: read once a second by default, what it is. Readers show counters
  * as rates: ns/ns as %, B as B/s. */
@@ -50,7 +50,32 @@ enum gauge_scope { GAUGE_HOST, GAUGE_PROCESS };
 	X(CGROUP_MEMORY_LIMIT, "cgroup_memory_limit", "B", GAUGE, HOST, 1, "its limit")                      \
 	X(CGROUP_CPU_LIMIT, "cgroup_cpu_limit", "%", GAUGE, HOST, 1, "its limit of CPU time, 100: one core") \
 	X(CGROUP_THROTTLED, "cgroup_throttled", "ns", COUNTER, HOST, 1,                                      \
-		"time that it was kept from the cores")
+		"time that it was kept from the cores")                                                      \
+	X(GPU_BUSY, "gpu_busy", "%", GAUGE, DEVICE, 0, "time in which some kernel ran, by the driver")       \
+	X(GPU_MEMORY_BUSY, "gpu_memory_busy", "%", GAUGE, DEVICE, 0,                                         \
+		"time in which its memory was accessed")                                                     \
+	X(GPU_MEMORY_USED, "gpu_memory_used", "B", GAUGE, DEVICE, 0, "memory in use, by all programs")       \
+	X(GPU_MEMORY_TOTAL, "gpu_memory_total", "B", GAUGE, DEVICE, 1, "memory of the device")               \
+	X(GPU_POWER, "gpu_power", "mW", GAUGE, DEVICE, 0, "power")                                           \
+	X(GPU_ENERGY, "gpu_energy", "mJ", COUNTER, DEVICE, 1, "energy")                                      \
+	X(GPU_CLOCK, "gpu_clock", "Hz", GAUGE, DEVICE, 0, "clock of its processors")                         \
+	X(GPU_MEMORY_CLOCK, "gpu_memory_clock", "Hz", GAUGE, DEVICE, 1, "clock of its memory")               \
+	X(GPU_CAPPED_POWER, "gpu_capped_power", "%", GAUGE, DEVICE, 0,                                       \
+		"100 while clocks are held down for power")                                                  \
+	X(GPU_CAPPED_HEAT, "gpu_capped_heat", "%", GAUGE, DEVICE, 0,                                         \
+		"100 while clocks are held down for heat")                                                   \
+	X(GPU_CAPPED_OTHER, "gpu_capped_other", "%", GAUGE, DEVICE, 0,                                       \
+		"100 while clocks are held down by settings or the board")                                   \
+	X(GPU_TEMPERATURE, "gpu_temperature", "mC", GAUGE, DEVICE, 1,                                        \
+		"temperature, in thousandths of a degree")                                                   \
+	X(GPU_PCIE_RECEIVED, "gpu_pcie_received", "B/s", GAUGE, DEVICE, 1, "over PCIe to the device")        \
+	X(GPU_PCIE_SENT, "gpu_pcie_sent", "B/s", GAUGE, DEVICE, 1, "over PCIe from the device")              \
+	X(GPU_NVLINK_RECEIVED, "gpu_nvlink_received", "B", COUNTER, DEVICE, 1, "bytes over NVLink to it")    \
+	X(GPU_NVLINK_SENT, "gpu_nvlink_sent", "B", COUNTER, DEVICE, 1, "bytes over NVLink from it")          \
+	X(GPU_ECC_CORRECTED, "gpu_ecc_corrected", "", COUNTER, DEVICE, 1,                                    \
+		"errors of memory that ECC mended")                                                          \
+	X(GPU_ECC_UNCORRECTED, "gpu_ecc_uncorrected", "", COUNTER, DEVICE, 1,                                \
+		"errors of memory that it could not mend")
 
 enum gauge_id {
 #define X(id, name, unit, kind, scope, slow, text) GAUGE_##id,

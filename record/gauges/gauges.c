@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "record/gauges/gauge_devices.h"
 #include "record/gauges/gauge_host.h"
 #include "record/gauges/gauge_process.h"
 
@@ -24,7 +25,9 @@ struct gauges {
 	struct gauge_metrics metrics;
 	struct gauge_values values; /* of the current pass */
 	struct gauge_host host;
-	uint32_t host_stream;
+	uint32_t host_stream, host_text;
+	struct gauge_devices devices;
+	struct gauge_values device_values; /* of one device, whose pass is another */
 	uint64_t due_ns, begun_cpu_ns;
 	uint64_t cost_ns; /* of a pass, smoothed */
 	uint64_t slow_ns; /* next pass that reads all */
@@ -78,14 +81,21 @@ static void stream_end(struct store_writer *writer, uint32_t stream, uint64_t no
 
 void gauges_rest(struct gauges *gauges, struct store_writer *writer, uint64_t now_ns)
 {
-	if (gauges)
-		stream_end(writer, gauges->host_stream, now_ns);
+	if (!gauges)
+		return;
+	gauge_devices_drain(
+		&gauges->devices, &gauges->metrics, &gauges->device_values, writer, gauges->host_text);
+	stream_end(writer, gauges->host_stream, now_ns);
+	for (unsigned i = 0; i < GAUGE_DEVICES; i++)
+		if (gauges->devices.stream[i])
+			stream_end(writer, gauges->devices.stream[i] - 1, now_ns);
 }
 
 void gauges_free(struct gauges *gauges)
 {
 	if (!gauges)
 		return;
+	gauge_devices_stop(&gauges->devices);
 	gauge_host_fini(&gauges->host);
 	free(gauges);
 }
@@ -127,6 +137,9 @@ void gauges_take(struct gauges *gauges, struct store_writer *writer, uint32_t ho
 		gauges->host_stream = store_writer_stream(writer, &stream);
 	}
 	gauge_values_flush(&gauges->values, writer, gauges->host_stream);
+	gauges->host_text = host_text;
+	gauge_devices_take(&gauges->devices, &gauges->asked, gauges->root, &gauges->metrics,
+		&gauges->device_values, writer, host_text);
 }
 
 /* The next time of the plan, which counts from 0: passes of all hosts with one clock meet. */

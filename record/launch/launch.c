@@ -62,6 +62,21 @@ static int preload_set(const struct launch *launch)
 	return putenv(word);
 }
 
+/* node's own option, for a map of the functions that it compiles. */
+static int node_set(void)
+{
+	static const char option[] = "--perf-basic-prof-only-functions";
+	const char *others = getenv("NODE_OPTIONS");
+	char *list;
+	int result;
+
+	if (asprintf(&list, "%s%s%s", others ? others : "", others && *others ? " " : "", option) < 0)
+		return -1;
+	result = setenv("NODE_OPTIONS", list, 1);
+	free(list);
+	return result;
+}
+
 /* Other words may follow in the list. */
 static bool gpu_is_wanted(const struct launch *launch, const char *vendor)
 {
@@ -109,7 +124,7 @@ static int environment_set(const struct launch *launch)
 {
 	const struct rendezvous *rendezvous = launch->rendezvous;
 
-	return before_keep() || preload_set(launch) ||
+	return before_keep() || preload_set(launch) || (launch->names_node && node_set()) ||
 	       (gpu_is_wanted(launch, "opencl") && list_set(EVENT_ENV_OPENCL, rendezvous->agent)) ||
 	       (gpu_is_wanted(launch, "nvidia") && (setenv(EVENT_ENV_CUDA, rendezvous->agent, 0) ||
 							   setenv(EVENT_ENV_NVTX, rendezvous->agent, 0))) ||

@@ -17,6 +17,7 @@ struct launch {
 	const struct rendezvous *rendezvous; /* NULL: unmeasured */
 	const char *events;
 	bool is_strict;
+	bool names_node; /* --node */
 };
 
 /* Runs the program to its end. *status: its wait status; *usage: CPU time of it and its children.

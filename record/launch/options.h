@@ -30,6 +30,11 @@ struct options {
 	const char *ranks;    /* --ranks as given; NULL: all */
 	double fraction;      /* share of processes to measure; 1: all */
 	bool no_children;
+	bool is_dormant;   /* --dormant */
+	const char *start; /* --start RUN; NULL: none */
+	const char *stop;  /* --stop RUN; NULL: none */
+	bool is_status;	   /* --status, of the run that is the first word of `program`, if any */
+	bool names_node;   /* --node */
 	bool overwrite, strict, no_switches, with_sources, is_delayed, keeps_recursion, has_libunwind,
 		no_gprof, is_help, is_version, is_list;
 	bool is_unsampled;		      /* -e NONE: no samples, whatever the program does */

@@ -69,6 +69,8 @@ static void sampling_add(struct summary *summary, const struct measured_process 
 	int reason = atomic_load(&shared->sampler_reason);
 
 	summary->counts += process->counts;
+	summary->values_enabled_ns += process->values_enabled_ns;
+	summary->values_running_ns += process->values_running_ns;
 	summary->cpu_ns += process->cpu_ns;
 	summary->foreign += atomic_load(&shared->signals_foreign);
 	summary->period_ns = process->period_ns;
@@ -264,6 +266,10 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 
 	summary->unnamed = unnamed;
 	gpu_numbers_put(summary, writer);
+	if (summary->values_enabled_ns) {
+		store_writer_meta_number(writer, "values_enabled_ns", summary->values_enabled_ns);
+		store_writer_meta_number(writer, "values_running_ns", summary->values_running_ns);
+	}
 	if (summary->python_unknown)
 		store_writer_meta_number(writer, "python_unknown", summary->python_unknown);
 	if (summary->names_refused)

@@ -54,7 +54,7 @@ static void python_put(const struct summary *summary, struct lines *lines)
 {
 	if (summary->python_unknown > 1)
 		put(lines,
-			"Python 3.%u: its stack cannot be read (CPython 3.8 to 3.13 with a GIL can): native "
+			"Python 3.%u: its stack cannot be read (CPython 3.8 to 3.15 with a GIL can): native "
 			"frames only\n",
 			summary->python_unknown);
 	else if (summary->python_unknown)
@@ -203,6 +203,11 @@ void summary_text(const struct summary *summary, char *text, size_t room)
 	rate_put(summary, &lines);
 	if (summary->uncounted[0])
 		put(&lines, "not counted: %s\n", summary->uncounted);
+	if (summary->values_running_ns < summary->values_enabled_ns)
+		put(&lines,
+			"counters read at samples took turns: they counted %.1f %% of the time, and are "
+			"scaled\n",
+			share(summary->values_running_ns, summary->values_enabled_ns));
 	outside_put(summary, &lines);
 	switches_put(summary, &lines);
 	unmeasured_put(summary, &lines);

@@ -53,8 +53,9 @@ static struct perf_event_attr attributes(const struct outside *outside)
 		.comm_exec = 1,
 		.mmap = 1,
 		.sample_id_all = 1,
-		.watermark = 1,
-		.wakeup_watermark = outside->data_bytes / 4};
+		/* Frames of Python are read when a sample has been taken, before they are others. */
+		.watermark = !outside->has_python,
+		.wakeup_watermark = outside->has_python ? 1 : outside->data_bytes / 4};
 }
 
 static int event_open(struct perf_event_attr *attribute, pid_t tid, int cpu)

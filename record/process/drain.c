@@ -26,11 +26,14 @@ static void counters_take(struct drain *drain, struct event_ring *shared)
 	uint64_t now[] = {atomic_load(&shared->signals), atomic_load(&shared->overruns),
 		atomic_load(&shared->samples), atomic_load(&shared->partial),
 		atomic_load(&shared->unwind_faults), atomic_load(&shared->handler_ns),
-		atomic_load(&shared->counts)};
+		atomic_load(&shared->counts), atomic_load(&shared->values_enabled_ns),
+		atomic_load(&shared->values_running_ns)};
 	uint64_t *last[] = {&ring->signals, &ring->overruns, &ring->samples, &ring->partial,
-		&ring->unwind_faults, &ring->handler_ns, &ring->counts};
+		&ring->unwind_faults, &ring->handler_ns, &ring->counts, &ring->values_enabled_ns,
+		&ring->values_running_ns};
 	uint64_t *total[] = {&process->signals, &process->overruns, &process->samples, &process->partial,
-		&process->unwind_faults, &process->handler_ns, &process->counts};
+		&process->unwind_faults, &process->handler_ns, &process->counts, &process->values_enabled_ns,
+		&process->values_running_ns};
 
 	if (now[3] != ring->partial) {
 		struct store_stream *stream = store_writer_stream_edit(drain->writer, ring->stream);
@@ -197,9 +200,9 @@ void ring_release(struct measured_process *process, uint32_t index, struct store
 	if (!drain.ring->has_ended || tells_end(process, drain.ring))
 		return;
 	drain.ring->has_ended = false;
-	switches_thread_end(process->switches, shared->tid);
-	if (drain.ring->stream != UINT32_MAX)
+	if (drain.ring->stream != UINT32_MAX) /* while its switches are known to be recorded */
 		drain_stream_close(&drain, shared, drain.ring->end_ns);
+	switches_thread_end(process->switches, shared->tid);
 	atomic_store_explicit(&shared->state, EVENT_RING_FREE, memory_order_release);
 }
 

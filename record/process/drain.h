@@ -24,7 +24,8 @@ struct ring {
 	uint32_t last_context; /* of the last sample */
 	uint64_t lost;	       /* reported by records so far */
 	/* as last read: */
-	uint64_t signals, overruns, samples, partial, unwind_faults, handler_ns, counts;
+	uint64_t signals, overruns, samples, partial, unwind_faults, handler_ns, counts, values_enabled_ns,
+		values_running_ns;
 	bool is_broken;	 /* an invalid record was read: the rest is skipped */
 	bool is_dying;	 /* killed in a wait: its remaining switch records show its death */
 	bool has_ended;	 /* fully drained: ring_release may close the stream */

@@ -156,10 +156,22 @@ static bool slot_copy(struct event_module *copy, struct event_module *slot)
 	return copy->build_id_bytes <= sizeof(copy->build_id);
 }
 
+#define MODULE_ANONYMOUS_BYTES 256
+
+/* Addresses mean nothing in another process. Readers show what is before the comma
+ * (timeline/run/run_frames.c). */
+static void anonymous_name(char name[MODULE_ANONYMOUS_BYTES], const char *executable, uint32_t pid)
+{
+	const char *slash = strrchr(executable, '/');
+
+	snprintf(name, MODULE_ANONYMOUS_BYTES, "[anonymous code of %.200s, process %u]",
+		slash ? slash + 1 : executable, pid);
+}
+
 uint32_t modules_find(struct modules *modules, struct store_writer *writer, struct event_module *table,
 	uint32_t slot, uint32_t pid, const char *executable)
 {
-	char own[40]; /* addresses mean nothing in another process */
+	char own[MODULE_ANONYMOUS_BYTES];
 	struct store_module module;
 	struct event_module copy;
 	struct module_file file;
@@ -173,7 +185,7 @@ uint32_t modules_find(struct modules *modules, struct store_writer *writer, stru
 		return modules->ids[slot] - 1;
 	if (!slot_copy(&copy, &table[slot]))
 		return MODULES_NONE;
-	snprintf(own, sizeof(own), "[anonymous %u]", pid);
+	anonymous_name(own, executable, pid);
 	is_python = copy.language == EVENT_LANGUAGE_PYTHON;
 	path = copy.is_anonymous ? own : is_python ? "[python]" : copy.path[0] ? copy.path : executable;
 	module = (struct store_module){.kind = copy.is_anonymous ? STORE_MODULE_JIT

@@ -17,6 +17,7 @@
 #define ENTRIES_MAX (1u << 22)
 #define NAME_BYTES_MAX 1024u
 #define TICK_NS 20000000 /* resolution of file times */
+#define MOVES_MAX 65536	 /* entries before it among which moved code is sought */
 #define OVERLAPS_MAX 64	 /* entries checked before an address */
 
 /* Pids are reused: a map last written before this process began belongs to an earlier one. */
@@ -106,6 +107,40 @@ static void line_take(struct perf_map *map, struct store_writer *writer, char *l
 	map->entries[map->entry_count++] = entry;
 }
 
+struct dump_own {
+	struct perf_map *map;
+	struct store_writer *writer;
+};
+
+/* The name of the code that was last at `address`; 0: none. */
+static uint32_t name_at(const struct perf_map *map, uint64_t address)
+{
+	uint32_t low = map->entry_count > MOVES_MAX ? map->entry_count - MOVES_MAX : 0, order = 0, name = 0;
+
+	for (uint32_t i = low; i < map->entry_count; i++)
+		if (map->entries[i].begin == address && map->entries[i].order >= order) {
+			order = map->entries[i].order;
+			name = map->entries[i].name;
+		}
+	return name;
+}
+
+static void dump_take(void *own, const struct jit_dump_code *code)
+{
+	struct dump_own *to = own;
+	struct perf_map *map = to->map;
+	struct perf_map_entry entry = {
+		.begin = code->begin, .end = code->begin + code->size, .order = map->entry_count};
+
+	entry.name = code->from
+			     ? name_at(map, code->from)
+			     : store_writer_text(to->writer, code->name,
+				       code->name_bytes < NAME_BYTES_MAX ? code->name_bytes : NAME_BYTES_MAX);
+	if (entry.name && grow((void **)&map->entries, map->entry_count, &map->entry_capacity,
+				  sizeof(*map->entries), ENTRIES_MAX))
+		map->entries[map->entry_count++] = entry;
+}
+
 static int entry_compare(const void *left, const void *right)
 {
 	const struct perf_map_entry *a = left, *b = right;
@@ -145,6 +180,7 @@ static void map_read(struct perf_map *map, struct store_writer *writer)
 		taken = piece_take(map, writer, text, (size_t)got);
 		map->read_bytes += taken;
 	}
+	jit_dump_read(&map->dump, dump_take, &(struct dump_own){map, writer});
 	if (map->entry_count != before)
 		qsort(map->entries, map->entry_count, sizeof(*map->entries), entry_compare);
 }
@@ -188,6 +224,14 @@ static void contexts_collect(struct perf_map *map, struct store_writer *writer)
 	}
 }
 
+void perf_map_look(struct perf_map *map, uint32_t pid)
+{
+	if (map->has_looked)
+		return;
+	map->has_looked = true;
+	jit_dump_find(&map->dump, pid);
+}
+
 void perf_map_name(struct perf_map *map, struct store_writer *writer, uint32_t pid, uint64_t begin_ns)
 {
 	uint32_t left = 0;
@@ -199,6 +243,7 @@ void perf_map_name(struct perf_map *map, struct store_writer *writer, uint32_t p
 		return;
 	if (!map->file)
 		map_open(map, pid, begin_ns);
+	jit_dump_find(&map->dump, pid);
 	map_read(map, writer);
 	for (uint32_t i = 0; i < map->waiting_count; i++) {
 		const struct perf_map_entry *entry = entry_find(map, map->waiting[i]);
@@ -219,6 +264,7 @@ void perf_map_fini(struct perf_map *map)
 {
 	if (map->file)
 		close(map->file - 1);
+	jit_dump_fini(&map->dump);
 	free(map->entries);
 	free(map->waiting);
 	*map = (struct perf_map){0};

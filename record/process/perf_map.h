@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_map.h - names of JIT code, from the map that a program writes for perf: /tmp/perf-PID.map, lines of
- * `start size name` in hexadecimal. The map is read when the process ends or the recording settles, and names
- * the frames of the process's anonymous module. Later lines override earlier ones.
+ * perf_map.h - names of JIT code, from what a program writes for perf: /tmp/perf-PID.map, lines of
+ * `start size name` in hexadecimal, or jit_dump.h. Both are read before each commit, and name the frames of
+ * the process's anonymous module. Later lines override earlier ones.
  */
 #ifndef RECORD_PERF_MAP_H
 #define RECORD_PERF_MAP_H
 
 #include <stdbool.h>
 
+#include "record/process/jit_dump.h"
 #include "store/write/writer.h"
 
 struct perf_map_entry {
@@ -20,6 +21,7 @@ struct perf_map_entry {
 struct perf_map {
 	uint32_t module; /* store module; 0: the process has no such frame */
 	int file;	 /* descriptor + 1; 0: not found yet */
+	struct jit_dump dump;
 	uint64_t read_bytes;
 	bool is_skipping_line; /* skips the rest of a line that is too long */
 	uint32_t context_seen;
@@ -27,9 +29,11 @@ struct perf_map {
 	uint32_t entry_count, entry_capacity;
 	uint64_t *waiting; /* offsets without a name yet */
 	uint32_t waiting_count, waiting_capacity;
-	bool is_full;
+	bool is_full, has_looked;
 };
 
+/* The process `pid`, which lives, runs such code: finds what is gone once it has ended. */
+void perf_map_look(struct perf_map *map, uint32_t pid);
 /* Finds the map, in the mount namespace of the process `pid` that began at begin_ns, reads new lines and
  * names frames. */
 void perf_map_name(struct perf_map *map, struct store_writer *writer, uint32_t pid, uint64_t begin_ns);

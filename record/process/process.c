@@ -236,6 +236,8 @@ size_t measured_process_drain(
 	records += switches_drain(process, writer, now_ns);
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		ring_release(process, i, writer);
+	if (process->modules.jit)
+		perf_map_look(&process->perf_map, process->pid);
 	if (now_ns != UINT64_MAX)
 		records += remote_unwind_look(process, writer, now_ns);
 	if (records)

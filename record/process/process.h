@@ -61,6 +61,7 @@ struct measured_process {
 	struct switches *switches;    /* NULL: no switch records */
 	struct remote_unwind *remote; /* NULL: no thread was unwound remotely yet */
 	bool is_outside;	      /* measured from outside: no agent is in it */
+	bool was_begun_late;	      /* sampling began after it did: switches_late_open was called */
 	bool is_remote_unwind_refused;
 	uint32_t remote_unwind_next;	/* ring of the last remote unwind */
 	uint64_t remote_unwind_rest_ns; /* earliest time of the next remote unwind of a short wait */
@@ -84,6 +85,7 @@ struct measured_process {
 	bool is_bursting;	 /* an eighth of a ring filled between two checks */
 	/* totals of all its threads */
 	uint64_t signals, overruns, samples, partial, lost, unwind_faults, counts;
+	uint64_t values_enabled_ns, values_running_ns; /* see event_ring */
 	uint64_t extra_samples; /* samples after the first of one signal, see drain_take.c */
 	uint64_t cpu_ns;	/* of ended threads */
 	uint64_t switches_read; /* the kernel's switch records */

@@ -51,8 +51,9 @@
 
 /* An event counted beside the time source: samples name it by index + 1. */
 #define EVENT_COUNTERS_MAX 8u
-/* These counters, those that the agent counts itself (tallies), and those of PAPI. */
-#define EVENT_METRICS_MAX (2 * EVENT_COUNTERS_MAX + 10u)
+/* These counters, those that are read (counter_group.h), those that the agent counts itself (tallies), and
+ * those of PAPI. */
+#define EVENT_METRICS_MAX (3 * EVENT_COUNTERS_MAX + 10u)
 enum event_unit { EVENT_UNIT_EVENTS, EVENT_UNIT_BYTES, EVENT_UNIT_NS };
 struct event_counter {
 	char name[52];		  /* its metric; written before the handshake */
@@ -146,7 +147,17 @@ struct event_process {
 	_Atomic uint32_t python_unknown;
 	_Atomic uint32_t names_refused; /* times a function got no name, as there was no memory for more */
 	_Atomic uint64_t names_used;	/* bytes; see event_name */
+	/* Whoever records asked for sampling to begin or end (hpct-record --start, --stop): the collector
+	 * writes what is wanted and shows itself (EVENT_CONTROL_VALUE); the process then does it, and writes
+	 * what it has done. EVENT_CONTROL_* of both; 0: nobody ever asked. */
+	_Atomic uint32_t control_wanted;
+	_Atomic uint32_t control_done;
 };
+
+#define EVENT_CONTROL_ON 1u   /* set: sampling is on */
+#define EVENT_CONTROL_NEXT 2u /* above that: how often somebody asked */
+/* The value of the AGENT_SIGNAL that says: look at control_wanted. */
+#define EVENT_CONTROL_VALUE UINT64_C(0x6870637463747278)
 
 /* When the events of the switch rings also sample: their rings then hold what the kernel did at that time. */
 enum event_trap { EVENT_TRAP_NONE, EVENT_TRAP_SAMPLES, EVENT_TRAP_WAITS };
@@ -239,6 +250,8 @@ struct event_ring {
 	_Atomic uint64_t lost_weight;	 /* ns (weight) of all dropped samples */
 	_Atomic uint64_t unwind_faults;	 /* faults while unwinding, caught */
 	_Atomic uint64_t counts;	 /* signals of counters, not of the time source */
+	_Atomic uint64_t values_enabled_ns, values_running_ns; /* of groups that are read, all added: how long
+								  they should have counted, and did */
 	char name[16];			 /* thread's name as last set, NUL-terminated */
 	/* When the thread's current wait began; 0: not waiting. A wait of some length is in the ring
 	 * (EVENT_SPAN of STORE_OP_BLOCKED) before this becomes 0 again. */

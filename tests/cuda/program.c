@@ -6,7 +6,8 @@
  * without one nothing is to be told. argv[1] is that CUPTI's path, argv[2] a library that it loads before it
  * makes the second of two graphs. Prints what it did and leaves with 3,
  * whatever its tools make of it; or as FAKE_END says: abort, segv, own (abort in a handler of its own), or a
- * signal's number. FAKE_WAIT: after so many launches it waits, too.
+ * signal's number. FAKE_WAIT: after so many launches it waits, too. FAKE_LINGER: it ends so many seconds
+ * later.
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -124,5 +125,7 @@ int main(int argc, char **argv)
 	printf("launched %d\n", LAUNCHES);
 	fflush(stdout);
 	end_by(getenv("FAKE_END"));
+	if (getenv("FAKE_LINGER"))
+		sleep((unsigned)atoi(getenv("FAKE_LINGER")));
 	return 3;
 }

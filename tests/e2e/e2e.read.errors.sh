@@ -95,9 +95,11 @@ for reader in $readers "hpct-export --to folded"; do
 	code "$reader, a run twice" 2 "$@" good.hpct good.hpct
 	sentence "$reader, a run twice"
 	check "$reader, a run twice: $(cat err)" grep -q 'good.hpct is named twice' err
-	code "$reader, two runs" 2 "$@" good.hpct above/only.hpct
-	sentence "$reader, two runs"
-	check "$reader, two runs: $(cat err)" grep -q 'one run too many.*hpct-diff' err
+	if [ "$1" != hpct-report ]; then # it reads several
+		code "$reader, two runs" 2 "$@" good.hpct above/only.hpct
+		sentence "$reader, two runs"
+		check "$reader, two runs: $(cat err)" grep -q 'one run too many.*hpct-diff' err
+	fi
 	code "$reader, above the runs" 4 "$@" above
 	sentence "$reader, above the runs"
 	check "$reader, above the runs: $(cat err)" grep -q 'has 1 in it.*above/only.hpct' err

@@ -16,7 +16,7 @@ hpct-slice fibers.hpct --format tsv | tsv '$c["track"] == "samples" && $c["weigh
 samples=$(wc -l <paths)
 check "enough samples: $samples" [ "$samples" -gt 100 ]
 for path in 'context_fiber;spin' 'zero_fiber;spin' 'entry_fiber;spin' 'finish_fiber;spin' 'main;owner;popped' \
-	'main;host;\[anonymous [0-9]*\]\+0x[0-9a-f]*'; do
+	'main;host;\[anonymous code of fibers\]'; do
 	count=$(grep -cE "^(__start_context;)?$path(;|$)" paths)
 	check "whole paths that end at $path: $count of $samples" [ "$count" -ge $((samples / 12)) ]
 done

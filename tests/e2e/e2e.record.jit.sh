@@ -35,6 +35,14 @@ kill "$program"
 wait "$launcher"
 near "named though its map was removed" 100 "$(share deleted 'jit inner')" 25
 
+# The other form of perf's maps, found where the program maps it; what was moved has the name that it had.
+record dump -- "$samples/jit" 0.4 dump >map || fail "jit dump"
+check "the dump stays" [ -s "$(cat map)" ]
+same "dump: functions" "jit inner" "$(hpct-stats dump.hpct --by script --format tsv | tsv '$c["key"] ~ /^jit/ { print $c["key"]; exit }')"
+near "dump: time in main;run;jit outer;jit inner" 100 "$(hpct-slice dump.hpct --format tsv | tsv '
+	$c["track"] == "samples" { all += $c["weight"]; if ($c["path"] == "main;run;jit outer;jit inner") n += $c["weight"] }
+	END { printf "%.1f", all ? 100 * n / all : 0 }')" 25
+
 # Nobody else's map, and no old one of this number.
 cat >stale.sh <<'END'
 printf '0 ffffffffffffffff stale\n' >/tmp/perf-$$.map
@@ -42,7 +50,12 @@ touch -d '2 days ago' /tmp/perf-$$.map
 exec "$@"
 END
 record stale -- sh stale.sh "$samples/jit" 0.1 silent >map || fail "stale"
-check "code without a name" grep -q "anonymous [0-9]*\]+0x" <(hpct-slice stale.hpct --format tsv)
+# Code without a name is one function, however many addresses it has.
+hpct-stats stale.hpct --by function --format tsv | tsv '$c["key"] ~ /anonymous/ { print $c["key"] }' >rows
+same "code without a name" "[anonymous code of jit]" "$(cat rows)"
+same "it is of main and run" "main;run;[anonymous code of jit];[anonymous code of jit]" \
+	"$(hpct-stats stale.hpct --by path --format tsv | tsv '$c["key"] ~ /anonymous/ { print $c["key"]; exit }')"
+check "each address has its row" grep -q 'anonymous code of jit, process [0-9]*\]+0x' <(hpct-stats stale.hpct --by instruction --format tsv)
 same "an old map names nothing" 0 "$(hpct-slice stale.hpct --format tsv | grep -c ';stale')"
 rm -f "$(cat map)"
 
@@ -50,11 +63,17 @@ command -v node >/dev/null || { echo "node is not installed: not tried"; exit; }
 cat >hot.js <<'END'
 function inner(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s; }
 function outer() { const t = process.cpuUsage().user; let s = 0; while (process.cpuUsage().user - t < 700000) s += inner(200000); return s; }
-console.log(process.pid, outer() > 0);
+console.log(process.pid, outer() > 0, process.noDeprecation === true);
 END
-record node -- node --perf-basic-prof hot.js >out || fail "node does not end well"
-rm -f "/tmp/perf-$(cut -d' ' -f1 out).map"
-hpct-slice node.hpct --format tsv | tsv '
-	$c["track"] == "samples" { all += $c["weight"]; if ($c["path"] ~ /;JS:.inner [^;]*hot\.js/) n += $c["weight"] }
-	END { printf "%.1f\n", all ? 100 * n / all : 0 }' >got
-check "node: share of inner is $(cat got) %" calc "$(cat got) > 30"
+for form in --perf-basic-prof --perf-prof --node; do
+	# The last is an option of the recorder; what the program has in NODE_OPTIONS stays.
+	options=(--overwrite) arguments=("$form")
+	[ "$form" != --node ] || { options+=("$form") arguments=() && export NODE_OPTIONS=--no-deprecation; }
+	record node "${options[@]}" -- node "${arguments[@]}" hot.js >out || fail "node does not end well"
+	rm -f "/tmp/perf-$(cut -d' ' -f1 out).map"
+	same "$form: NODE_OPTIONS" "$([ "$form" = --node ] && echo true || echo false)" "$(cut -d' ' -f3 out)"
+	hpct-slice node.hpct --format tsv | tsv '
+		$c["track"] == "samples" { all += $c["weight"]; if ($c["path"] ~ /;JS:.inner [^;]*hot\.js/) n += $c["weight"] }
+		END { printf "%.1f\n", all ? 100 * n / all : 0 }' >got
+	check "node $form: share of inner is $(cat got) %" calc "$(cat got) > 30"
+done

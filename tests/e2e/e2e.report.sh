@@ -146,11 +146,62 @@ code "a window without time" 3 hpct-report mpi.hpct --time 3600s..3601s
 code "a run that is not there" 4 hpct-report missing.hpct
 code "options that mean nothing here" 2 hpct-report mpi.hpct --by path
 
+# Several runs: each has its rows, and the group each figure's mean, least and most; what a run has not counts as 0.
+rows mpi.hpct io.hpct latency.hpct
+same "runs" '* io.hpct latency.hpct mpi.hpct' "$(tsv '{ print $c["run"] }' <out | sort -u | paste -sd ' ')"
+hpct-report io.hpct --format tsv >alone 2>err
+same "a run of several has the rows that it has alone" "$(tsv '{ print }' <alone)" "$(tsv '$c["run"] == "io.hpct" { print }' <out)"
+group() { # SECTION KEY : of the group in ./out
+	tsv '$c["run"] == "*" && $c["section"] == "'"$1"'" && $c["key"] == "'"$2"'" {
+		print $c["percent"], $c["least"], $c["most"], $c["most_run"], $c["runs"]; exit }' <out
+}
+same "MPI of half of mpi.hpct, half of io.hpct's file access" '16.67 0 50 mpi.hpct 1' "$(group threads mpi)"
+same "I/O" '28.33 0 80 io.hpct 2' "$(group threads io)"
+same "waits" '23.33 0 70 latency.hpct 1' "$(group threads wait)"
+same "who is known to have transfers" '70.00 70 70 mpi.hpct 1' "$(group efficiency transfer)"
+same "three verdicts" 'communication:1 of 3 runs io:1 of 3 runs latency:1 of 3 runs' \
+	"$(tsv '$c["run"] == "*" && $c["section"] == "bound by" { print $c["key"] ":" $c["text"] }' <out | paste -sd ' ')"
+same "no more paths of a class than in a page" 3 "$(tsv '$c["run"] == "*" && $c["section"] == "paths" { n[$c["key"]]++ } END { for (k in n) if (n[k] > m) m = n[k]; print m }' <out)"
+code "a table of several" 0 hpct-report mpi.hpct io.hpct latency.hpct
+check "its last table is the group's" grep -q '^3 runs of 1 s to 1 s; bound by communication in 1$' out
+# A list is a group of its own.
+rows mpi.hpct,io.hpct latency.hpct,compute.hpct
+same "two groups" 'latency.hpct,compute.hpct:35.00 mpi.hpct,io.hpct:0.00' \
+	"$(tsv '$c["run"] ~ /,/ && $c["section"] == "threads" && $c["key"] == "compute" { c2[$c["run"]] = $c["percent"] }
+		$c["run"] ~ /,/ { seen[$c["run"]] } $c["run"] ~ /,/ && $c["section"] == "threads" && $c["key"] == "wait" { w[$c["run"]] = $c["percent"] }
+		END { for (r in seen) printf "%s:%.2f\n", r, w[r] }' <out | sort | paste -sd ' ')"
+same "and each run has its page" 4 "$(tsv '$c["run"] !~ /,/ && $c["key"] == "wall" { print }' <out | wc -l)"
+code "an empty name" 2 hpct-report mpi.hpct,,io.hpct
+sentence "an empty name"
+code "named twice, in a list" 2 hpct-report mpi.hpct,io.hpct io.hpct
+gate 'share(io) < 60 %'
+code "gates of several" 1 hpct-report mpi.hpct io.hpct latency.hpct --gate gates
+check "which run: $(cat err)" grep -qF "io.hpct: gates:1: 'share(io) < 60 %' does not hold: it is 80.00 %" err
+code "one of them is not there" 4 hpct-report mpi.hpct missing.hpct
+check "then there is no page at all" [ ! -s out ]
+
+# HTML: whole, with its pictures in itself, and nothing that a traced program says is markup.
+planted odd '0-main;<script>alert(1)</script>"&' '700-main;solve' '1000-main'
+code "html" 0 hpct-report --format html mpi.hpct mixed.hpct odd.hpct
+check "it has pictures" [ "$(grep -c '<svg' out)" -ge 7 ]
+check "it names no other place" test -z "$(grep -oE '(https?:|src=|href=|url\()[^ ]*' out | grep -v '^http://www.w3.org/2000/svg"$')"
+check "names are text" grep -qF '&lt;script&gt;alert(1)&lt;/script&gt;&quot;&amp;' out
+check "and nothing else" test -z "$(grep -F '<script>alert' out)"
+check "the group's page" grep -q '<h2>All 3 runs</h2>' out
+check "the bar of mpi.hpct" grep -q '<div style="width:50.00%;background:#d1495b" title="mpi 50.00 %"></div>' out
+check "rank 1 waits in MPI in its line of the timeline" grep -q 'fill="#d1495b"><title>mpi, 20[0-9.]* ms to 1[.0]* s</title>' out
+check "kernels in theirs" grep -q 'fill="#1f6f8b"><title>kernel, ' out
+check "a flame graph of the threads" grep -q '<title>PMPI_Allreduce: 40.00 %, itself 0.00 %</title>' out
+check "it is one document" [ "$(tail -n 1 out)" = '</html>' ]
+code "text is the table" 0 hpct-report --format text mpi.hpct
+code "no such format" 2 hpct-report --format pdf mpi.hpct
+
 # Examples of the manual page; a gate may be hit.
 hpct-simulate -o run.hpct --shape mixed --records 30000 --streams 6
+hpct-simulate -o later.hpct --shape mixed --records 20000 --streams 6
 sed -n 's/^\.Dl //p' "$HPCT_SOURCE/man/hpct-report.1" | sed 's/\\e/\\/g; s/60s..120s/1s..2s/' >examples
 while read -r example; do
 	bash -c "$example" >out 2>err || [ $? -eq 1 ] || fail "$example: $(cat err)"
 	check "$example: has rows" [ "$(wc -l <out)" -gt 5 ]
 done <examples
-same "the page has examples" 3 "$(wc -l <examples)"
+same "the page has examples" 5 "$(wc -l <examples)"

@@ -46,14 +46,21 @@ static uint64_t saved(struct world *world, unsigned numerator, unsigned denomina
 {
 	struct critical_replay *replay;
 	struct error error = {0};
-	uint64_t saved_ns = 0;
+	/* The others must not change its answer. */
+	const struct critical_what whats[CRITICAL_WHATS] = {
+		{0, 1, !is_rigid}, {numerator, denominator, is_rigid}, {1, 3, true}};
+	uint64_t saved_ns[CRITICAL_WHATS], alone_ns = 0;
 
 	assert_int_equal(critical_replay_new(&replay, &world->graph, &error), 0);
-	assert_int_equal(critical_replay_saved(replay, world->changes, world->change_count, numerator,
-				 denominator, is_rigid, &saved_ns, &error),
+	assert_int_equal(critical_replay_saved(replay, world->changes, world->change_count, whats,
+				 CRITICAL_WHATS, saved_ns, &error),
+		0);
+	assert_int_equal(critical_replay_saved(replay, world->changes, world->change_count, &whats[1], 1,
+				 &alone_ns, &error),
 		0);
 	critical_replay_free(replay);
-	return saved_ns;
+	assert_int_equal(saved_ns[1], alone_ns);
+	return alone_ns;
 }
 
 static void is_segment(const struct critical_path *path, size_t at, uint64_t begin_ns, uint64_t end_ns,

@@ -110,6 +110,29 @@ static void test_lock(void **state)
 	small_end(&small);
 }
 
+/* Python's lock passes from 0 to 2 in 1's wait, which is two spans. */
+static void test_gil(void **state)
+{
+	struct wait_end end;
+
+	(void)state;
+	small_begin(&small);
+	for (uint32_t i = 0; i < 3; i++)
+		thread(1, i, 100 + i, 0, 100, "");
+	wait_in(1, 10, 20, op("gil"), "main;take", "call=take_gil,lock=0x10,holder=100,again=1");
+	wait_in(1, 20, 50, op("gil"), "main;take", "call=take_gil,lock=0x10,holder=102");
+	wait_in(2, 60, 90, op("gil"), "main;take", "call=take_gil,lock=0x10,holder=100");
+	wait_in(1, 70, 85, op("gil"), "main;take", "call=take_gil,lock=0x10,holder=100,again=1");
+	end = ask(1, 1, 12, 13);
+	check(&end, WAIT_END_HOLDER, 1, 0);
+	end = ask(1, 1, 30, 31);
+	check(&end, WAIT_END_HOLDER, 1, 2);
+	end = ask(1, 2, 70, 71); /* 1 did not get it at 85 */
+	check(&end, WAIT_END_HOLDER, 1, 0);
+	assert_int_equal(end.until_ns, 90 * MS);
+	small_end(&small);
+}
+
 static void test_barrier(void **state)
 {
 	struct wait_end end;
@@ -251,9 +274,9 @@ static void test_causes(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_lock), cmocka_unit_test(test_barrier),
-		cmocka_unit_test(test_ranks), cmocka_unit_test(test_sync), cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_causes)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_lock), cmocka_unit_test(test_gil),
+		cmocka_unit_test(test_barrier), cmocka_unit_test(test_ranks), cmocka_unit_test(test_sync),
+		cmocka_unit_test(test_ends), cmocka_unit_test(test_causes)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "record/gauges/gauge_vendor.h"
 #include "record/gauges/gauges.h"
 #include "store/read/reader.h"
 #include "store/rollup/series_read.h"
@@ -259,9 +260,84 @@ static void test_each(void **unused)
 	put_file("/sys/fs/cgroup/job/1/memory.max", "16384\n");
 	target.begin_ns = 0;
 	for (unsigned i = 0; i < GAUGE_COUNT; i++)
-		if (count_alone(gauge_names[i].name, gauge_names[i].scope == GAUGE_PROCESS) != 1)
+		if (gauge_names[i].scope != GAUGE_DEVICE &&
+			count_alone(gauge_names[i].name, gauge_names[i].scope == GAUGE_PROCESS) != 1)
 			fail_msg("%s is offered, but not read", gauge_names[i].name);
 	assert_int_equal(count_alone("cores", false), 1);
+}
+
+static void put_card(unsigned number, const char *file, const char *text)
+{
+	char path[128];
+
+	snprintf(path, sizeof path, "/sys/class/drm/card%u/device/%s", number, file);
+	put_file(path, text);
+}
+
+/* The value that was read; UINT64_MAX: none. */
+static uint64_t value_of(const struct gauge_device_values *values, enum gauge_id gauge)
+{
+	for (uint32_t i = 0; i < values->count; i++)
+		if (values->value[i].gauge == gauge)
+			return values->value[i].value;
+	return UINT64_MAX;
+}
+
+static void put_cards(void)
+{
+	put_card(0, "vendor", "0x8086\n"); /* another's */
+	put_card(1, "vendor", "0x1002\n");
+	put_card(1, "device", "0x740f\n");
+	put_card(1, "unique_id", "18f30be4ea4c0ea3\n");
+	put_card(1, "gpu_busy_percent", "63\n");
+	put_card(1, "mem_busy_percent", "12\n");
+	put_card(1, "mem_info_vram_used", "1073741824\n");
+	put_card(1, "mem_info_vram_total", "68702699520\n");
+	put_card(1, "hwmon/hwmon3/power1_average", "91500000\n");
+	put_card(1, "hwmon/hwmon3/freq1_input", "1700000000\n");
+	put_card(1, "hwmon/hwmon3/freq2_input", "1600000000\n");
+	put_card(1, "hwmon/hwmon3/temp1_input", "47000\n");
+	put_card(1, "ras/umc_err_count", "ue: 2\nce: 5\n");
+	put_card(3, "vendor", "0x1002\n");
+	put_card(3, "product_name", "Instinct MI300X\n");
+	put_card(3, "hwmon/hwmon9/power1_input", "140000000\n"); /* what newer boards have */
+	put_card(3, "gpu_busy_percent", "99\n");
+}
+
+/* AMD's figures are what the files of the kernel's driver say; a sleeping device is not woken. */
+static void test_amd(void **unused)
+{
+	struct gauge_device devices[GAUGE_DEVICES];
+	struct gauge_device_values values = {.wanted = UINT64_MAX, .is_slow = true};
+	void *own;
+
+	(void)unused;
+	put_cards();
+	assert_int_equal(gauge_amd.open(&own, root, devices, GAUGE_DEVICES), 2);
+	assert_string_equal(devices[0].name, "AMD GPU 0x740f");
+	assert_string_equal(devices[0].uuid, "GPU-18f30be4ea4c0ea3");
+	assert_string_equal(devices[1].name, "Instinct MI300X");
+	gauge_amd.read(own, 0, &values);
+	assert_int_equal(values.count, 10);
+	assert_int_equal(value_of(&values, GAUGE_GPU_BUSY), 63);
+	assert_int_equal(value_of(&values, GAUGE_GPU_MEMORY_BUSY), 12);
+	assert_int_equal(value_of(&values, GAUGE_GPU_MEMORY_USED), UINT64_C(1) << 30);
+	assert_int_equal(value_of(&values, GAUGE_GPU_POWER), 91500);
+	assert_int_equal(value_of(&values, GAUGE_GPU_CLOCK), 1700000000);
+	assert_int_equal(value_of(&values, GAUGE_GPU_MEMORY_CLOCK), 1600000000);
+	assert_int_equal(value_of(&values, GAUGE_GPU_TEMPERATURE), 47000);
+	assert_int_equal(value_of(&values, GAUGE_GPU_ECC_CORRECTED), 5);
+	assert_int_equal(value_of(&values, GAUGE_GPU_ECC_UNCORRECTED), 2);
+	values.count = 0;
+	values.is_slow = false;
+	gauge_amd.read(own, 1, &values);
+	assert_int_equal(values.count, 2);
+	assert_int_equal(value_of(&values, GAUGE_GPU_POWER), 140000);
+	put_card(3, "power/runtime_status", "suspended\n");
+	values.count = 0;
+	gauge_amd.read(own, 1, &values);
+	assert_int_equal(values.count, 0);
+	gauge_amd.close(own);
 }
 
 static void test_words(void **unused)
@@ -288,7 +364,7 @@ static void test_words(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_words), cmocka_unit_test(test_figures),
-		cmocka_unit_test(test_choice), cmocka_unit_test(test_each)};
+		cmocka_unit_test(test_choice), cmocka_unit_test(test_each), cmocka_unit_test(test_amd)};
 	char command[96];
 	int result;
 

@@ -163,6 +163,29 @@ static void test_stripped(void **state)
 		NAMES_FROM_NOTHING, "", 1ull << 40);
 }
 
+/* main is what the start-up code says; without unwind entries functions are where calls lead to. */
+static void test_stripped_code(void **state)
+{
+	uint64_t start = address_of("main"), hidden;
+	const char *bare = path_of("bare.stripped");
+
+	(void)state;
+#ifndef __x86_64__
+	skip();
+#endif
+	assert_function(ask(path_of("program.stripped"), build_id, NULL, NAMES_ALL, start + 3),
+		NAMES_FROM_FRAME, "main", start);
+	assert_int_equal(shell("cc -w -O2 -fno-asynchronous-unwind-tables program.c -o bare.full && "
+			       "strip -o bare.stripped bare.full"),
+		0);
+	hidden = address_in(path_of("bare.full"), "hidden");
+	start = address_in(path_of("bare.full"), "main");
+	assert_function(ask(bare, NULL, NULL, NAMES_ALL, hidden + 3), NAMES_FROM_FRAME, "", hidden);
+	assert_function(ask(bare, NULL, NULL, NAMES_ALL, start + 3), NAMES_FROM_FRAME, "main", start);
+	start = address_in(path_of("bare.full"), "_IO_stdin_used");
+	assert_function(ask(bare, NULL, NULL, NAMES_ALL, start), NAMES_FROM_NOTHING, "", start);
+}
+
 /* A symbol without a size covers its unwind entry, else its first byte, and never what follows. */
 static void test_unsized(void **state)
 {
@@ -631,6 +654,7 @@ int main(void)
 		cmocka_unit_test(test_debug_information),
 		cmocka_unit_test(test_aliases),
 		cmocka_unit_test(test_stripped),
+		cmocka_unit_test(test_stripped_code),
 		cmocka_unit_test(test_unsized),
 		cmocka_unit_test(test_plt),
 		cmocka_unit_test(test_no_sections),

@@ -147,9 +147,36 @@ static void test_others(void **state)
 	arena_fini(&arena);
 }
 
+/* One run's metrics: each from the first that has it. */
+static void test_union(void **state)
+{
+	struct arena arena = {0};
+	struct profile merged, both[2];
+	struct tree a, b;
+	struct error error;
+	char text[2048];
+
+	(void)state;
+	make(&a, &b);
+	both[0] = a.profile, both[1] = b.profile;
+	assert_int_equal(profile_merge(&merged, both, NULL, 2, true, false, &arena, &error), 0);
+	assert_int_equal(merged.metric_count, 2);
+	assert_string_equal(merged.metrics[0].name, "CPUTIME");
+	assert_string_equal(merged.metrics[1].name, "cycles");
+	print(text, &merged);
+	assert_string_equal(text, "0root:10/0 120/0\n"
+				  "1main:10/1 120/10\n"
+				  "2f:7/7 50/50\n"
+				  "2g:2/1 0/0\n"
+				  "3f:1/1 0/0\n"
+				  "2h:0/0 60/60\n");
+	arena_fini(&arena);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_top_down), cmocka_unit_test(test_others)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_top_down), cmocka_unit_test(test_others), cmocka_unit_test(test_union)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -281,27 +281,52 @@ static void test_wrong_streams(void **unused)
 
 /* ---- paths ---- */
 
-/* Tries everything: the pattern from `p` on against the path from `t` on. */
-static bool twin(const char *pattern, const char *p, const char *t)
+/* Tries everything: the pattern from `p` on against the path from `t` on. A frame that ends in @function is
+ * compared with one frame. */
+static bool twin(const char *pattern, const char *path, const char *p, const char *t)
 {
 	bool begins_frame = p == pattern || p[-1] == ';';
+	size_t frame = strcspn(p, ";"), word = strlen("@function");
 
-	if (*p == ';' && p[1] == '*' && (p[2] == ';' || !p[2]) && twin(pattern, p + 2, t))
+	if (begins_frame && frame >= word && strncmp(p + frame - word, "@function", word) == 0) {
+		size_t size = strcspn(t, ";");
+		char glob[64], name[64];
+
+		snprintf(glob, sizeof glob, "%.*s", (int)(frame - word), p);
+		snprintf(name, sizeof name, "%.*s", (int)size, t);
+		return size && (frame == word || glob_match(glob, name)) &&
+		       twin(pattern, path, p + frame, t + size);
+	}
+	if (*p == ';' && p[1] == '*' && (p[2] == ';' || !p[2]) && twin(pattern, path, p + 2, t))
 		return true;
-	if (p == pattern && begins_frame && *p == '*' && p[1] == ';' && twin(pattern, p + 2, t))
+	if (p == pattern && t == path && *p == '*' && p[1] == ';' && twin(pattern, path, p + 2, t))
 		return true;
 	if (!*p)
 		return !*t;
 	if (*p == '*')
-		return twin(pattern, p + 1, t) || (*t && twin(pattern, p, t + 1));
-	return *t && (*p == *t || *p == '?') && twin(pattern, p + 1, t + 1);
+		return twin(pattern, path, p + 1, t) || (*t && twin(pattern, path, p, t + 1));
+	return *t && (*p == *t || *p == '?') && twin(pattern, path, p + 1, t + 1);
+}
+
+/* A third of the frames gets a condition. */
+static void with_conditions(char *pattern, const char *plain)
+{
+	size_t used = 0;
+
+	for (const char *c = plain;; c++) {
+		if ((!*c || *c == ';') && small_below(3) == 0)
+			used += (size_t)sprintf(pattern + used, "@function");
+		pattern[used++] = *c;
+		if (!*c)
+			break;
+	}
 }
 
 static void test_context(void **unused)
 {
 	static const char letters[] = "ab;;*?";
 	struct small_run run;
-	char pattern[12], path[200];
+	char plain[12], pattern[140], path[200];
 	uint32_t contexts[60];
 
 	(void)unused;
@@ -317,13 +342,14 @@ static void test_context(void **unused)
 	}
 	small_ready(&run);
 	for (int round = 0; round < 3000; round++) {
-		size_t size = small_below(sizeof pattern);
+		size_t size = small_below(sizeof plain);
 		struct select_context *compiled;
 		struct error error = {0};
 
 		for (size_t i = 0; i < size; i++)
-			pattern[i] = letters[small_below(sizeof letters - 1)];
-		pattern[size] = '\0';
+			plain[i] = letters[small_below(sizeof letters - 1)];
+		plain[size] = '\0';
+		with_conditions(pattern, plain);
 		assert_int_equal(select_context_new(&compiled, pattern, &error), 0);
 		select_context_bind(compiled, run.run);
 		for (int i = 0; i < 20; i++) {
@@ -331,12 +357,66 @@ static void test_context(void **unused)
 			struct arena arena = {0};
 			const char *text = run_context_path(run.run, context, UINT32_MAX, &arena);
 
-			if (select_context_match(compiled, context) != twin(pattern, pattern, text))
+			if (select_context_match(compiled, context) != twin(pattern, text, pattern, text))
 				fail_msg("'%s' and '%s'", pattern, text);
 			arena_fini(&arena);
 		}
 		select_context_free(compiled);
 	}
+	small_end(&run);
+}
+
+/* Whatever is written, it is refused with a sentence or compared; with costs, too. */
+static void test_any_context(void **unused)
+{
+	static const char *const words[] = {"@loop", "@line", "@inline", "@kernel", "@function",
+		"@file=", "@module=", "@cost", "@own", ">", "<=", "1", "%", "ms", " ", "*", "?", ";", "\\",
+		"\\;", "@", "=", "main", "a", ":"};
+	struct small_run run;
+	struct select_cost *cost = NULL;
+	struct error error = {0};
+	uint32_t stream, contexts[3];
+	char pattern[400];
+	int taken = 0;
+
+	(void)unused;
+	small_seed("select.any_context");
+	small_begin(&run);
+	stream = small_cpu(run.writer, 0, 0, 100);
+	contexts[0] = small_path(run.writer, "main");
+	contexts[1] = small_path(run.writer, "main;a");
+	contexts[2] = small_path(run.writer, "main;a;a");
+	store_writer_metric(run.writer, "CPUTIME", "ns", false);
+	for (int i = 0; i < 3; i++)
+		small_sample(run.writer, stream, (uint64_t)(10 * i), contexts[i], 0, 1);
+	small_ready(&run);
+	assert_int_equal(select_cost_new(&cost, run.run, &stream, 1, 0, 100, &error), 0);
+	assert_int_equal(select_cost_scope(cost, run_context(run.run, contexts[0])->scope).own_ns, 10);
+	assert_int_equal(select_cost_scope(cost, run_context(run.run, contexts[0])->scope).inclusive_ns, 20);
+	for (int round = 0; round < 20000; round++) {
+		struct select_context *compiled;
+		size_t count = 1 + small_below(9);
+
+		*pattern = '\0';
+		for (size_t i = 0; i < count; i++)
+			strcat(pattern, words[small_below(sizeof words / sizeof *words)]);
+		error = (struct error){0};
+		if (select_context_new(&compiled, pattern, &error)) {
+			assert_null(compiled);
+			assert_true(error.code == ERROR_USAGE && error.text[0]);
+			continue;
+		}
+		taken++;
+		select_context_bind(compiled, run.run);
+		if (select_context_needs_cost(compiled) && small_below(2))
+			select_context_set_cost(compiled, cost);
+		for (int i = 0; i < 3; i++)
+			select_context_match(compiled, contexts[i]);
+		select_context_match(compiled, 0);
+		select_context_free(compiled);
+	}
+	assert_true(taken > 5000);
+	select_cost_free(cost);
 	small_end(&run);
 }
 
@@ -368,11 +448,32 @@ static void test_context_cases(void **unused)
 	expect_context("main;*", "mainly", false);
 	expect_context("main", "main;a", false);
 	expect_context("*;solve", "solve", true);
+	expect_context("*;solve", "presolve", false);
+	expect_context("*;solve", "main;presolve", false);
 	expect_context("*[abi:cxx11]", "f[abi:cxx11]", true);
 	expect_context("*", "", true);
+	/* A frame with conditions is one frame; what is no condition is part of a name. */
+	expect_context("main;*@function", "main;a;b", false);
+	expect_context("main;*;b@function", "main;a;b", true);
+	expect_context("*;@function;b", "main;a;b", true);
+	expect_context("*;@inline;*", "main;a;b", false);
+	expect_context("*;@loop;*", "main;a;b", false);
+	expect_context("*;memcpy@plt", "main;memcpy@plt", true);
+	expect_context("*;x@functions", "main;x@functions", true);
 	/* Nothing explodes. */
 	expect_context(
 		"*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false);
+}
+
+static void test_wrong_context(void **unused)
+{
+	static const char *const wrong[] = {"main;x@loop", "@loop@line", "@function@loop", "@line@inline",
+		"@file", "a;@module;b", "@cost>", "@cost>3", "@cost>x%", "@own<1h", "@loop@module=a"};
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+		expect_wrong("context", wrong[i], ERROR_USAGE);
+	expect_sentence("context", "main;@cost>3;*", ERROR_USAGE, "'@cost>3': a cost needs a number with %");
 }
 
 static void test_glob(void **unused)
@@ -482,7 +583,8 @@ int main(void)
 		cmocka_unit_test(test_time_of_two), cmocka_unit_test(test_wrong_time),
 		cmocka_unit_test(test_record_window), cmocka_unit_test(test_streams),
 		cmocka_unit_test(test_wrong_streams), cmocka_unit_test(test_context),
-		cmocka_unit_test(test_context_cases), cmocka_unit_test(test_glob),
+		cmocka_unit_test(test_any_context), cmocka_unit_test(test_context_cases),
+		cmocka_unit_test(test_wrong_context), cmocka_unit_test(test_glob),
 		cmocka_unit_test(test_others), cmocka_unit_test(test_command),
 		cmocka_unit_test(test_wrong_bookmarks)};
 

@@ -66,9 +66,10 @@ struct diff;
 /* ERROR_USAGE: the options contradict each other. */
 int diff_new(struct diff **diff, const struct diff_question *question, struct error *error);
 void diff_free(struct diff *diff);
-/* Adds a repeat: the selection of a selector bound to the run. ERROR_EMPTY: nothing is monitored there. */
-int diff_add(struct diff *diff, enum diff_side side, struct run *run, const struct select *select,
-	struct error *error);
+/* Adds a repeat: the selection of a selector bound to the run. ERROR_EMPTY: nothing is monitored there.
+ * `side`: enum diff_side, or of more than two the number of the side, for scaling_make() (scaling.h). */
+int diff_add(
+	struct diff *diff, unsigned side, struct run *run, const struct select *select, struct error *error);
 /* Call once both sides have a repeat. Allocates from `arena`. */
 int diff_finish(struct diff *diff, struct diff_result *result, struct arena *arena, struct error *error);
 

@@ -23,7 +23,7 @@ struct diff_cell {
 };
 
 struct diff_repeat {
-	enum diff_side side;
+	unsigned side;		 /* enum diff_side, or the number of one of many */
 	struct diff_cell *cells; /* by row */
 	size_t capacity;
 	uint64_t lived_ns, known_ns, cost_ns, sampled_ns;

@@ -485,8 +485,8 @@ static int add_marks(struct work *work, struct error *error)
 	return code;
 }
 
-int diff_add(struct diff *diff, enum diff_side side, struct run *run, const struct select *select,
-	struct error *error)
+int diff_add(
+	struct diff *diff, unsigned side, struct run *run, const struct select *select, struct error *error)
 {
 	struct work work = {.diff = diff, .run = run, .select = select};
 	int code;

@@ -11,6 +11,7 @@
 
 #include "store/base/arena.h"
 #include "store/catalog/symbol_protocol.h"
+#include "timeline/debug/code_starts.h"
 #include "timeline/debug/dwarf.h"
 #include "timeline/debug/dwp.h"
 #include "timeline/debug/symbols.h"
@@ -39,6 +40,9 @@ struct names_module {
 	struct names_gpu *gpu;	    /* NULL: CPU code */
 	struct symbol_table symbols;
 	bool has_symbols;
+	bool has_main;
+	uint64_t main; /* of a stripped program, see elf_main_find(); 0: not told */
+	struct code_starts starts;
 	const char *kept;		    /* directory of caches for other runs; NULL: none */
 	struct names_library_cache *shared; /* NULL: this module has no cache */
 	bool has_debug;			    /* debug information has been searched for */

@@ -19,6 +19,7 @@ void names_module_free(struct names_module *module)
 {
 	names_library_cache_close(module->shared);
 	symbol_table_fini(&module->symbols);
+	code_starts_fini(&module->starts);
 	loops_close(module->loops);
 	dwarf_module_close(module->dwarf);
 	dwp_close(module->package);

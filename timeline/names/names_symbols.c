@@ -84,6 +84,44 @@ static int find_plt(
 	return 0;
 }
 
+static bool is_stripped(const struct names_module *module)
+{
+	return !module_elf_has_symbols(module->files.binary.elf) && !module->files.debug.elf &&
+	       !module->mini.elf;
+}
+
+static const char *start_name(struct names_module *module, uint64_t begin)
+{
+	Elf *elf = module->files.binary.elf;
+
+	if (!module->has_main)
+		module->main = is_stripped(module) ? elf_main_find(elf) : 0;
+	module->has_main = true;
+	return module->main && begin == module->main ? "main" : "";
+}
+
+/* Neither symbol nor unwind entry: in a stripped file, what direct calls lead to, if no unwind entry lies
+ * between. */
+static int find_called(
+	struct names_module *module, uint64_t offset, struct symbol_answer *answer, struct error *error)
+{
+	Elf *elf = module->files.binary.elf;
+	uint64_t begin, end, entry, entry_end, fde;
+	int found;
+
+	if (!elf || !is_stripped(module))
+		return 0;
+	found = code_starts_find(&module->starts, elf, offset, &begin, &end);
+	if (found < 0)
+		return error_memory(error);
+	if (!found || (unwind_entry_place(elf, offset, &entry, &fde) && entry >= begin) ||
+		(unwind_entry_find(elf, begin, &entry, &entry_end)))
+		return 0;
+	symbol_answer_function(answer, NAMES_FROM_FRAME, start_name(module, begin), "", begin);
+	extent_set(module, begin, end);
+	return 0;
+}
+
 /* Hand-written code often has symbols without a size: they are believed where an unwind entry begins at the
  * same place and covers the offset. */
 static int find_entry(
@@ -95,7 +133,8 @@ static int find_entry(
 
 	if (!elf || !unwind_entry_find(elf, offset, &begin, &end)) {
 		symbol = symbol_table_at(&module->symbols, offset);
-		return symbol ? answer_symbol(module, answer, symbol, error) : 0;
+		return symbol ? answer_symbol(module, answer, symbol, error)
+			      : find_called(module, offset, answer, error);
 	}
 	symbol = symbol_table_at(&module->symbols, begin);
 	if (symbol && symbol->end == symbol->start) {
@@ -104,7 +143,7 @@ static int find_entry(
 		extent_set(module, begin, end);
 		return rc;
 	}
-	symbol_answer_function(answer, NAMES_FROM_FRAME, "", "", begin);
+	symbol_answer_function(answer, NAMES_FROM_FRAME, start_name(module, begin), "", begin);
 	extent_set(module, begin, end);
 	return 0;
 }

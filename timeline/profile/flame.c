@@ -11,8 +11,10 @@
 #include "store/base/escape.h"
 #include "store/base/hash.h"
 #include "timeline/base/key_ids.h"
+#include "timeline/report/report.h"
 
-#define FLAME_LEVELS 400u /* drawn: a recursion may have a million */
+#define FLAME_LEVELS 400u  /* drawn: a recursion may have a million */
+#define CHART_LEVELS 4000u /* of all lanes of a chart */
 
 /* A function below one caller, before boxes are put in order. */
 struct node {
@@ -282,7 +284,7 @@ void flame_print(const struct flame *flame, uint32_t columns, FILE *out)
 
 static const char svg_script[] =
 	"<script><![CDATA[\n"
-	"const all=[...document.querySelectorAll('g.f')],W=1200;\n"
+	"{const own=document.currentScript.parentNode,all=[...own.querySelectorAll('g.f')],W=1200;\n"
 	"function lay(x0,w){for(const g of all){const b=+g.dataset.b,v=+g.dataset.v;let "
 	"x=(b-x0)*W/w,n=v*W/w;\n"
 	"if(x<0){n+=x;x=0}n=Math.min(n,W-x);g.style.display=n>0.3?'':'none';\n"
@@ -290,15 +292,16 @@ static const char svg_script[] =
 	"t.setAttribute('x',x+3);const c=Math.floor((n-6)/7.4);t.textContent=c<3?'':g.dataset.n.length>c?\n"
 	"g.dataset.n.slice(0,c-1)+'\\u2026':g.dataset.n}}\n"
 	"for(const g of all)g.onclick=()=>lay(+g.dataset.b,+g.dataset.v);\n"
-	"document.getElementById('find').onclick=()=>{const q=prompt('function "
+	"own.querySelector('.find').onclick=()=>{const q=prompt('function "
 	"contains:');if(q===null)return;\n"
-	"let s=0,e=-1;for(const g of all){const "
-	"m=q&&g.dataset.n.includes(q);g.children[1].style.stroke=m?'#d0d':'';\n"
+	"let s=0,e=-1,T=0;for(const g of all){const "
+	"m=q&&g.dataset.n.includes(q);if(g.dataset.r){e=-1;T+=+g.dataset.v}"
+	"g.children[1].style.stroke=m?'#d0d':'';\n"
 	"g.children[1].style.strokeWidth=m?2:0;const "
 	"b=+g.dataset.b;if(m&&b>=e){s+=+g.dataset.v;e=b+(+g.dataset.v)}}\n"
-	"document.getElementById('found').textContent=q?q+': '+(100*s/+all[0].dataset.v).toFixed(1)+' "
+	"own.querySelector('.found').textContent=q?q+': '+(100*s/T).toFixed(1)+' "
 	"%':''};\n"
-	"lay(0,+all[0].dataset.v);\n"
+	"lay(0,+all[0].dataset.v)}\n"
 	"]]></script>\n";
 
 /* A name comes from a traced program. */
@@ -320,22 +323,42 @@ static unsigned colour_of(const char *name)
 	       (unsigned)(hash / 16384 % 60);
 }
 
+static unsigned drawn_levels(const struct flame *flame)
+{
+	unsigned most = flame->is_chart ? CHART_LEVELS : FLAME_LEVELS;
+
+	return flame->levels < most ? flame->levels : most;
+}
+
+static void put_title(const struct flame *flame, const struct flame_box *box, FILE *out)
+{
+	char human[REPORT_HUMAN_MAX];
+
+	put_xml(out, box->name);
+	if (flame->is_chart) {
+		report_human_duration(human, box->value);
+		fprintf(out, ": %s", human);
+	} else {
+		fprintf(out, ": %.2f %%, itself %.2f %%", 100.0 * (double)box->value / (double)flame->total,
+			100.0 * (double)box->self / (double)flame->total);
+	}
+}
+
 static void put_svg_box(const struct flame *flame, const struct flame_box *box, FILE *out)
 {
 	double scale = SVG_WIDTH / (double)flame->total, width = (double)box->value * scale;
 	unsigned y = SVG_TOP + box->depth * SVG_ROW;
 
-	if (width < SVG_LEAST || box->depth >= FLAME_LEVELS)
+	if (width < SVG_LEAST || box->depth >= drawn_levels(flame))
 		return;
-	fprintf(out, "<g class=\"f\" data-b=\"%llu\" data-v=\"%llu\" data-n=\"",
-		(unsigned long long)box->begin, (unsigned long long)box->value);
+	fprintf(out, "<g class=\"f\" %sdata-b=\"%llu\" data-v=\"%llu\" data-n=\"",
+		box->parent == UINT32_MAX ? "data-r=\"1\" " : "", (unsigned long long)box->begin,
+		(unsigned long long)box->value);
 	put_xml(out, box->name);
 	fputs("\"><title>", out);
-	put_xml(out, box->name);
-	fprintf(out, ": %.2f %%, itself %.2f %%</title>", 100.0 * (double)box->value / (double)flame->total,
-		100.0 * (double)box->self / (double)flame->total);
+	put_title(flame, box, out);
 	fprintf(out,
-		"<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\" fill=\"#%06x\"/>"
+		"</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\" fill=\"#%06x\"/>"
 		"<text x=\"%.2f\" y=\"%u\">",
 		(double)box->begin * scale, y, width, SVG_ROW - 1, colour_of(box->name),
 		(double)box->begin * scale + 3, y + 13);
@@ -350,16 +373,22 @@ static void put_svg_box(const struct flame *flame, const struct flame_box *box, 
 
 void flame_svg(const struct flame *flame, const char *title, FILE *out)
 {
+	unsigned height = SVG_TOP + (drawn_levels(flame) + 1) * SVG_ROW;
+
+	fputs("<svg xmlns=\"http://www.w3.org/2000/svg\" ", out);
+	if (flame->is_chart) /* as long as it is: a page scrolls */
+		fprintf(out, "width=\"1200\" height=\"%u\" ", height);
 	fprintf(out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1200 %u\" font-family=\"monospace\" "
+		"viewBox=\"0 0 1200 %u\" font-family=\"monospace\" "
 		"font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
 		"<text x=\"3\" y=\"16\" font-weight=\"bold\">",
-		SVG_TOP + ((flame->levels < FLAME_LEVELS ? flame->levels : FLAME_LEVELS) + 1) * SVG_ROW);
+		height);
 	put_xml(out, title);
-	if (flame->levels > FLAME_LEVELS)
-		fprintf(out, " (%u more levels)", flame->levels - FLAME_LEVELS);
-	fputs("</text>\n<text id=\"find\" x=\"3\" y=\"34\" style=\"cursor:pointer\" fill=\"#06c\">find</text>"
-	      "<text id=\"found\" x=\"60\" y=\"34\"></text>\n",
+	if (flame->levels > drawn_levels(flame))
+		fprintf(out, " (%u more levels)", flame->levels - drawn_levels(flame));
+	fputs("</text>\n<text class=\"find\" x=\"3\" y=\"34\" style=\"cursor:pointer\" "
+	      "fill=\"#06c\">find</text>"
+	      "<text class=\"found\" x=\"60\" y=\"34\"></text>\n",
 		out);
 	for (uint32_t i = 0; i < flame->count; i++)
 		put_svg_box(flame, &flame->boxes[i], out);

@@ -34,6 +34,8 @@ struct flame {
 	uint32_t levels; /* 1 + the deepest depth */
 	uint64_t total;	 /* the root's value */
 	const char *metric, *unit;
+	/* The boxes are calls in time, lane below lane, in ns: each lane has a root. */
+	bool is_chart;
 };
 
 /* Lays out one metric of a top-down profile, or of a bottom-up one: there a box is as wide as what the

@@ -11,6 +11,7 @@
 #include "timeline/names/names_fill.h"
 #include "timeline/profile/flame.h"
 #include "timeline/profile/profile.h"
+#include "timeline/profile/profile_each_report.h"
 #include "timeline/profile/profile_merge.h"
 #include "timeline/profile/profile_report.h"
 #include "timeline/profile/source_report.h"
@@ -28,7 +29,8 @@ struct choice {
 	const char *svg;		/* where the flame graph goes as a picture; NULL: text */
 	const char *others[MERGE_RUNS]; /* runs merged with the first one */
 	size_t other_count;
-	enum profile_over_key over;
+	bool is_union; /* their metrics as those of one run */
+	enum profile_over_key over, each;
 	const char *source; /* FILE[:LINE]; NULL: a view */
 	struct source_file file;
 };
@@ -63,6 +65,12 @@ static int take_merge(void *own, const char *value, struct error *error)
 	return 0;
 }
 
+static int take_union(void *own, const char *value, struct error *error)
+{
+	((struct choice *)own)->is_union = true;
+	return take_merge(own, value, error);
+}
+
 static int take_over(void *own, const char *value, struct error *error)
 {
 	int over = profile_over_find(value);
@@ -70,6 +78,16 @@ static int take_over(void *own, const char *value, struct error *error)
 	if (over < 0)
 		return error_set(error, ERROR_USAGE, "--over %s: say " PROFILE_OVER_NAMES, value);
 	((struct choice *)own)->over = (enum profile_over_key)over;
+	return 0;
+}
+
+static int take_each(void *own, const char *value, struct error *error)
+{
+	int each = profile_over_find(value);
+
+	if (each < 0)
+		return error_set(error, ERROR_USAGE, "--each %s: say " PROFILE_OVER_NAMES, value);
+	((struct choice *)own)->each = (enum profile_over_key)each;
 	return 0;
 }
 
@@ -147,15 +165,19 @@ static int print_rows(struct program_call *call, const struct profile *profile,
 	const struct profile_over *over, struct error *error)
 {
 	const struct choice *choice = call->own;
-	struct formula_columns formulas;
+	struct formula_columns formulas = {0};
 	struct profile_extras extras = {over, &formulas};
 	struct profile_printed printed = {0};
 	/* A tree from the root is short by what is small in it. */
 	uint64_t top = choice->view == PROFILE_TOP_DOWN || choice->all ? select_top(call->select)
 								       : program_top(call);
-	int rc = formula_columns_init(
-		&formulas, call->select, profile_extras_width(profile, over), &call->arena, error);
+	const char *const *names = profile_extras_names(profile, over, &call->arena);
+	int rc = names ? formula_columns_init(&formulas, call->select, names,
+				 profile_extras_width(profile, over), &call->arena, error)
+		       : error_memory(error);
 
+	if (!names)
+		return rc;
 	if (rc == 0 && over && call->format == REPORT_TABLE)
 		report_fit_say("min to cov: over %zu group%s, of inclusive values; absent ones count as 0",
 			over->groups, over->groups == 1 ? "" : "s");
@@ -294,8 +316,8 @@ static int work_merge(struct program_call *call, const struct choice *choice, st
 			rc = take_part(call, runs[i], &profiles[i], &coverages[i], error);
 	}
 	if (rc == 0)
-		rc = profile_merge(&merged, profiles, names, count, choice->view == PROFILE_TOP_DOWN, false,
-			&call->arena, error);
+		rc = profile_merge(&merged, profiles, choice->is_union ? NULL : names, count,
+			choice->view == PROFILE_TOP_DOWN, false, &call->arena, error);
 	for (size_t i = 0; i < count && rc == 0 && call->format == REPORT_TABLE; i++)
 		print_coverage(&coverages[i], runs[i], names[i]);
 	if (rc == 0)
@@ -322,10 +344,30 @@ static int check_choice(const struct program_call *call, const struct choice *ch
 		return error_set(error, ERROR_USAGE,
 			"--over adds columns to the rows of one run: leave out --merge, --source and "
 			"--flame");
+	if (choice->each && (choice->over || choice->other_count || choice->source || choice->is_flame))
+		return error_set(error, ERROR_USAGE,
+			"--each has rows of its own, of one run: leave out --over, --merge, --union, "
+			"--source "
+			"and --flame");
 	if (formulas && (choice->source || choice->is_flame))
 		return error_set(error, ERROR_USAGE,
 			"--metric 'NAME = FORMULA' adds a column to rows: leave out --source and --flame");
 	return 0;
+}
+
+static int work_each(struct program_call *call, const struct choice *choice, struct error *error)
+{
+	struct profile profile = {0};
+	struct profile_each *each;
+	size_t count;
+	int rc = profile_each_compute(
+		&profile, &each, &count, call->run, call->select, choice->each, &call->arena, error);
+
+	if (rc == 0 && call->format == REPORT_TABLE)
+		rc = print_own_coverage(call, error);
+	return rc ? rc
+		  : profile_each_report(
+			    &profile, each, count, call->select, call->format, &call->arena, error);
 }
 
 static int work_rows(struct program_call *call, struct choice *choice, struct error *error)
@@ -358,6 +400,8 @@ static int work(struct program_call *call, struct error *error)
 		rc = select_require_sums(call->select, error);
 	if (rc < 0)
 		return rc;
+	if (choice->each)
+		return work_each(call, choice, error);
 	return choice->source ? work_source(call, choice, error) : work_rows(call, choice, error);
 }
 
@@ -365,13 +409,17 @@ static const struct program_option options[] = {
 	{0, "view", "VIEW", "top-down (default), bottom-up or flat", take_view},
 	{'a', "all", NULL, "tables: also rows below 0.1 %; --source: all lines",
 		.to = offsetof(struct choice, all)},
-	{0, "over", "KEY", "how metrics are spread over: rank, thread, process, host or device", take_over},
+	{0, "over", "KEY", "how metrics are spread over: " PROFILE_OVER_NAMES, take_over},
+	{0, "each", "KEY", "instead of the tree: what each of them has, by themselves", take_each},
 	{0, "flame", NULL, "a flame graph as text; --metric chooses what is wide",
 		.to = offsetof(struct choice, is_flame)},
 	{0, "flame-svg", "FILE", "the same as a picture that browsers open, searched and zoomed; - is stdout",
 		take_svg},
 	{0, "merge", "RUN", "one tree of both runs, or of more, the metrics of each beside the others'",
 		take_merge},
+	{0, "union", "RUN",
+		"the same of runs of one program with different events: their metrics as one run's",
+		take_union},
 	{0, "source", "FILE[:LINE]", "the lines of a source file, or around one, with their text",
 		take_source},
 	{'R', "replace-path", "OLD=NEW", "sources whose path begins with OLD are below NEW", take_map},
@@ -393,8 +441,9 @@ static const struct program program = {
 		 "RUNNABLE and SYNC count only waits, by the waiting call path.\n"
 		 "--metric GKER, GMEM:*, GXCOPY:H2D, GSYNC:COUNT, GKER:THR_REG ... count GPU "
 		 "operations.\n"
-		 "--metric 'waste = $2 * 4 - $1' adds a column: $n is the row's n-th number, from 0, @n the "
-		 "root's; hpct-view(1) lists operators and functions.\n",
+		 "--metric 'waste = $2 * 4 - $1' adds a column: $n is the row's n-th number, from 0, or "
+		 "$CPUTIME:excl, @n the root's; hpct-view(1) lists operators and functions, and "
+		 "~/.config/hpct/formulas keeps them by name.\n",
 	.work = work,
 };
 

@@ -13,12 +13,14 @@
 #include "timeline/base/path.h"
 #include "timeline/profile/profile_tree.h"
 
+#define NO_PLACE UINT32_MAX
+
 struct merge {
 	const struct profile *profiles;
-	const char *const *names;
+	const char *const *names; /* NULL: a union */
 	size_t count;
 	struct profile *merged;
-	uint32_t *place; /* [profile][metric]: its metric of the merged one */
+	uint32_t *place; /* [profile][metric]: its metric of the merged one; NO_PLACE: it has none */
 	bool *differs;	 /* [metric of the merged one]: it is the difference of the two before it */
 	size_t widest;	 /* metrics of a profile, at most */
 	bool is_top_down, has_difference;
@@ -42,7 +44,8 @@ static bool add_metric(struct merge *merge, size_t of, size_t at, struct arena *
 	struct profile *merged = merge->merged;
 	struct profile_metric metric = merge->profiles[of].metrics[at];
 
-	metric.name = arena_printf(arena, "%s:%s", merge->names[of], metric.name);
+	if (merge->names)
+		metric.name = arena_printf(arena, "%s:%s", merge->names[of], metric.name);
 	merge->place[of * merge->widest + at] = (uint32_t)merged->metric_count;
 	merged->metrics[merged->metric_count++] = metric;
 	return metric.name != NULL;
@@ -74,6 +77,8 @@ static bool add_alike(struct merge *merge, size_t first, size_t metric, struct a
 			continue;
 		if (p < first)
 			return true; /* that one brought it along */
+		if (!merge->names)
+			return add_metric(merge, p, at, arena);
 		if (!add_metric(merge, p, at, arena))
 			return false;
 		had++;
@@ -95,6 +100,8 @@ static int make_metrics(struct merge *merge, struct arena *arena, struct error *
 	merge->differs = arena_calloc(arena, 2 * all + 1, sizeof *merge->differs);
 	merge->place = arena_calloc(arena, merge->count * merge->widest + 1, sizeof *merge->place);
 	is_ok = merge->merged->metrics && merge->differs && merge->place;
+	for (size_t i = 0; i < merge->count * merge->widest && is_ok; i++)
+		merge->place[i] = NO_PLACE;
 	for (size_t p = 0; p < merge->count; p++)
 		for (size_t m = 0; m < merge->profiles[p].metric_count && is_ok; m++)
 			is_ok = add_alike(merge, p, m, arena);
@@ -129,8 +136,12 @@ static void spread(
 	const struct merge *merge, size_t of, const union profile_value *from, union profile_value *to)
 {
 	memset(to, 0, merge->merged->metric_count * sizeof *to);
-	for (size_t m = 0; m < merge->profiles[of].metric_count; m++)
-		to[merge->place[of * merge->widest + m]] = from[m];
+	for (size_t m = 0; m < merge->profiles[of].metric_count; m++) {
+		uint32_t place = merge->place[of * merge->widest + m];
+
+		if (place != NO_PLACE)
+			to[place] = from[m];
+	}
 }
 
 /* `nodes`: by row. */

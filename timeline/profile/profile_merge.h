@@ -19,9 +19,10 @@
  * tree the line of a call does not matter: calls of a function from two lines of its caller are one row. In
  * other views it does, because two rows may be on one path and must not be added.
  *
- * Metrics are called "NAME:METRIC" and sorted by metric, then by profile; a missing path counts 0.
- * `has_difference`: of two profiles, a column "B-A:METRIC", a real number, follows each metric of both. Rows
- * are in `arena`; their strings stay the runs'. */
+ * `names` NULL: a union, of runs of one program with different events: a metric keeps its name, and its
+ * numbers are those of the first profile that has it. Else metrics are called "NAME:METRIC" and sorted by
+ * metric, then by profile; a missing path counts 0. `has_difference`: of two profiles, a column "B-A:METRIC",
+ * a real number, follows each metric of both. Rows are in `arena`; their strings stay the runs'. */
 int profile_merge(struct profile *merged, const struct profile *profiles, const char *const *names,
 	size_t count, bool is_top_down, bool has_difference, struct arena *arena, struct error *error);
 

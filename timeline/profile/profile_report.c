@@ -42,6 +42,23 @@ size_t profile_extras_width(const struct profile *profile, bool has_over)
 	return 2 * shown_metrics(profile) * (has_over ? 1 + SPREADS : 1);
 }
 
+const char *const *profile_extras_names(const struct profile *profile, bool has_over, struct arena *arena)
+{
+	size_t count = 2 * shown_metrics(profile), width = profile_extras_width(profile, has_over);
+	const char **names = arena_calloc(arena, width + 1, sizeof *names);
+
+	for (size_t i = 0; names && i < width; i++) {
+		size_t of = i < count ? i : (i - count) / SPREADS;
+
+		names[i] = arena_printf(arena, "%s:%s%s%s", profile->metrics[of / 2].name,
+			of % 2 ? "excl" : "incl", i < count ? "" : ":",
+			i < count ? "" : spread_names[(i - count) % SPREADS]);
+		if (!names[i])
+			return NULL;
+	}
+	return names;
+}
+
 static void spread_numbers(double numbers[SPREADS], const struct profile_spread *spread)
 {
 	numbers[0] = spread->sum;

@@ -22,6 +22,8 @@ struct profile_extras {
 /* Numbers of a row that formulas may use: of each metric incl and excl; behind them their spreads, in the
  * order of the columns for scripts. */
 size_t profile_extras_width(const struct profile *profile, bool has_over);
+/* Their names, as the columns for scripts have them. NULL: no memory. */
+const char *const *profile_extras_names(const struct profile *profile, bool has_over, struct arena *arena);
 
 /* Fewer samples than this tell a share of a row no better than to a quarter (S4 12.4.1); a window of fewer
  * than PROFILE_ROUGH_WINDOW tells little at all. */

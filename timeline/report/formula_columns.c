@@ -10,7 +10,8 @@ static const char *skip_blanks(const char *text)
 }
 
 /* "NAME = FORMULA"; without a name the formula is its own. */
-static int add(struct formula_columns *formulas, const char *text, struct arena *arena, struct error *error)
+static int add(struct formula_columns *formulas, const char *text, const char **names, struct arena *arena,
+	struct error *error)
 {
 	struct formula_column *column = &formulas->columns[formulas->count];
 	const char *sign = strchr(text, '='), *name = skip_blanks(text), *formula = skip_blanks(sign + 1);
@@ -22,25 +23,28 @@ static int add(struct formula_columns *formulas, const char *text, struct arena 
 	column->name = arena_copy(arena, size ? name : formula, size ? size : strlen(formula));
 	if (!column->name)
 		return error_memory(error);
-	rc = formula_parse(&column->formula, formula, formulas->width + formulas->count, error);
+	rc = formula_parse_named(&column->formula, formula, names, formulas->width + formulas->count, error);
 	if (rc == 0)
-		formulas->count++;
+		names[formulas->width + formulas->count++] = column->name;
 	return rc;
 }
 
-int formula_columns_init(struct formula_columns *formulas, const struct select *select, size_t width,
-	struct arena *arena, struct error *error)
+int formula_columns_init(struct formula_columns *formulas, const struct select *select,
+	const char *const *names, size_t width, struct arena *arena, struct error *error)
 {
 	size_t count;
 	char *const *texts = select_formulas(select, &count);
+	const char **all = arena_calloc(arena, width + count + 1, sizeof *all);
 	int rc = 0;
 
 	*formulas = (struct formula_columns){
 		.width = width, .columns = arena_calloc(arena, count + 1, sizeof *formulas->columns)};
-	if (!formulas->columns)
+	if (!formulas->columns || !all)
 		return error_memory(error);
+	if (names && width)
+		memcpy(all, names, width * sizeof *all);
 	for (size_t i = 0; i < count && rc == 0; i++)
-		rc = add(formulas, texts[i], arena, error);
+		rc = add(formulas, texts[i], all, arena, error);
 	return rc;
 }
 

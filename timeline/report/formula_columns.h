@@ -26,10 +26,10 @@ struct formula_columns {
 	size_t width; /* numbers of a row ahead of them */
 };
 
-/* The selector's formulas, over `width` numbers. ERROR_USAGE: what is wrong and where. In `arena`; call fini
- * in any case. */
-int formula_columns_init(struct formula_columns *formulas, const struct select *select, size_t width,
-	struct arena *arena, struct error *error);
+/* The selector's formulas, over `width` numbers of these names, NULL: they have none; formulas have theirs.
+ * ERROR_USAGE: what is wrong and where. In `arena`; call fini in any case. */
+int formula_columns_init(struct formula_columns *formulas, const struct select *select,
+	const char *const *names, size_t width, struct arena *arena, struct error *error);
 void formula_columns_fini(struct formula_columns *formulas);
 /* Fills numbers[width + i], of a row whose first `width` are there; `whole`: those of the whole, all filled.
  */

@@ -156,6 +156,15 @@ static bool is_used(const struct program *program, const struct shared_option *s
 	return shared->use == 0 || (program->uses & shared->use);
 }
 
+/* The program's own option of that name stands for the shared one. */
+static bool has_own(const struct program *program, const struct program_option *shared)
+{
+	for (size_t i = 0; i < program->option_count; i++)
+		if (strcmp(program->options[i].name, shared->name) == 0)
+			return true;
+	return false;
+}
+
 /* ---- help ---- */
 
 int program_print_help(const struct program *program, struct error *error)
@@ -164,7 +173,7 @@ int program_print_help(const struct program *program, struct error *error)
 	size_t count = 0;
 
 	for (size_t i = 0; i < SHARED_COUNT; i++)
-		if (is_used(program, &shared_options[i]))
+		if (is_used(program, &shared_options[i]) && !has_own(program, &shared_options[i].option))
 			shared[count++] = &shared_options[i].option;
 	return program_help(program, shared, count, error);
 }

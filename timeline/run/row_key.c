@@ -38,14 +38,11 @@ static bool is_python(const char *name)
 
 bool row_key_is_script(const struct run_function *function)
 {
-	const char *plus;
-
 	if (function->is_python)
 		return true;
 	if (strncmp(function->module, "[anonymous ", 11) != 0)
 		return is_python(function->name);
-	plus = strrchr(function->name, '+');
-	return !(plus && !strncmp(plus, "+0x", 3));
+	return strncmp(function->name, "[anonymous code", 15) != 0;
 }
 
 /* The innermost scope of a script from there outwards; UINT32_MAX: there is none. */

@@ -86,6 +86,7 @@ struct run_stream {
 	/* Of the time source, valid only from run_stream_read(): */
 	uint64_t period_ns; /* from `monitored`; 0: extents are not limited */
 	const char *metric; /* "" if none */
+	const char *uuid;   /* of a GPU queue's device, "" if unknown; valid only from run_stream_read() */
 };
 uint32_t run_stream_count(const struct run *run);
 /* The streams without those of gauges, which have no time: what select_streams() gives of a whole run. */
@@ -129,6 +130,7 @@ struct run_loop {
 	uint64_t start;	   /* offset of its header in the module; 0 if the line is known */
 };
 #define RUN_LOOP_NONE UINT32_MAX
+#define RUN_SPIN_NAME "<spin>" /* function below code in a loop that only waits (STORE_LOOP_SPIN) */
 const struct run_loop *run_loop(const struct run *run, uint32_t loop);
 
 enum run_scope_kind { RUN_SCOPE_ROOT, RUN_SCOPE_FUNCTION, RUN_SCOPE_INLINE };

@@ -72,6 +72,24 @@ static struct run_function function_at(struct run *run, const struct run_module 
 	return function;
 }
 
+/* Code that was made at run time and has no name: all of a process is one function, since nothing tells where
+ * one begins. The recorder's "[anonymous code of java, process 4711]" is "[anonymous code of java]". */
+static struct run_function function_anonymous(struct run *run, const struct run_module *module)
+{
+	static const char prefix[] = "[anonymous code of ", unknown[] = "[anonymous code]";
+	const char *path = module->path, *comma = strrchr(path, ',');
+	struct run_function function = function_named(run, unknown, sizeof(unknown) - 1, path);
+	char name[512];
+	int size;
+
+	if (comma && !strncmp(path, prefix, sizeof(prefix) - 1)) {
+		size = snprintf(name, sizeof(name), "%.*s]", (int)(comma - path), path);
+		if (size > 0 && (size_t)size < sizeof(name))
+			function = function_named(run, name, (size_t)size, path);
+	}
+	return function;
+}
+
 /* ---- frames ---- */
 
 static bool frame_equal(const void *element, const void *key)
@@ -277,11 +295,24 @@ static bool add_loop(struct run *run, struct run_frame *frame, const struct stor
 	return line->loop != RUN_LOOP_NONE;
 }
 
+/* Below code in a loop that waits, so that its time is apart from work. */
+static bool add_spin(struct run *run, struct run_frame *frame, const struct run_module *module)
+{
+	const struct run_frame_line *last =
+		intern_table_at(&run->frame_lines, frame->line + frame->lines - 1);
+	struct run_frame_line line = {
+		.file = last->file, .line = last->line, .kind = RUN_SCOPE_INLINE, .loop = RUN_LOOP_NONE};
+	struct run_function function =
+		function_named(run, RUN_SPIN_NAME, sizeof RUN_SPIN_NAME - 1, module->path);
+
+	return add_line(run, frame, &function, &line);
+}
+
 /* The scopes' text ids are of `reader`. */
 static bool add_scopes(struct run *run, struct run_frame *frame, const struct store_reader *reader,
 	const struct run_module *module, const struct store_scope *scopes, int count)
 {
-	bool ok = true;
+	bool ok = true, spins = false;
 
 	for (int i = 0; i < count && ok; i++) {
 		const struct store_scope *s = &scopes[i];
@@ -293,6 +324,7 @@ static bool add_scopes(struct run *run, struct run_frame *frame, const struct st
 
 		if (s->kind == STORE_SCOPE_LOOP) {
 			ok = add_loop(run, frame, reader, module, s);
+			spins |= size == sizeof STORE_LOOP_SPIN - 1 && !memcmp(name, STORE_LOOP_SPIN, size);
 			continue;
 		}
 		line.kind = i && s->kind == STORE_SCOPE_INLINE ? RUN_SCOPE_INLINE : RUN_SCOPE_FUNCTION;
@@ -302,7 +334,7 @@ static bool add_scopes(struct run *run, struct run_frame *frame, const struct st
 		function.line = s->decl_line;
 		ok = add_line(run, frame, &function, &line);
 	}
-	return ok;
+	return ok && (!spins || !frame->lines || add_spin(run, frame, module));
 }
 
 /* The store's id of a module of the run; 0: the store does not have it. */
@@ -355,7 +387,8 @@ static bool resolve_native(struct run *run, struct run_frame *frame, unsigned pa
 			count > STORE_SCOPE_MAX ? STORE_SCOPE_MAX : count);
 	}
 	frame->is_resolved = false;
-	function = function_at(run, module, frame->offset);
+	function = module->m.kind == STORE_MODULE_JIT ? function_anonymous(run, module)
+						      : function_at(run, module, frame->offset);
 	return add_plain(run, frame, &function);
 }
 

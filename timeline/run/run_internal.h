@@ -56,7 +56,7 @@ struct run_line {
 	uint64_t first_ns, last_ns; /* monitored range when there is no `monitored` span */
 	uint64_t complete_ns;	    /* open spans are cut here */
 	uint64_t period_ns;
-	const char *metric;
+	const char *metric, *uuid;
 	uint64_t only_begin_ns, only_end_ns; /* end of `monitored`, if that is the only span; else 0, 0 */
 	bool has_monitored;
 	bool has_switches; /* all blocked and runnable time is in spans */

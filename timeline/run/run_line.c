@@ -33,7 +33,7 @@ static void note_monitored(struct run *run, struct run_line_state *stream, uint6
 	size_t size = 0;
 	const char *text = store_reader_text(run->parts[stream->r.store].reader, attributes, &size);
 	const struct run_monitored monitored = {begin_ns, end_ns, store_hash128(text, size)};
-	char metric[256];
+	char metric[256], uuid[128];
 	uint64_t switches;
 
 	if (line->has_monitored && !is_before(&monitored, &stream->monitored))
@@ -44,6 +44,9 @@ static void note_monitored(struct run *run, struct run_line_state *stream, uint6
 	line->metric = attribute_get(text, size, "metric", metric, sizeof metric)
 			       ? run_intern(run, metric, strlen(metric))
 			       : "";
+	line->uuid = attribute_get(text, size, "uuid", uuid, sizeof uuid)
+			     ? run_intern(run, uuid, strlen(uuid))
+			     : "";
 	switches = attribute_number(text, size, "switches", SWITCHES_NOT_SAID);
 	stream->is_switches_said = switches != SWITCHES_NOT_SAID;
 	line->has_switches = stream->is_switches_said ? switches != 0 : stream->has_switch_spans;
@@ -227,7 +230,7 @@ static int learn(struct run *run, struct run_line_state *stream, struct error *e
 	int code;
 
 	if (!line->metric)
-		line->metric = "";
+		line->metric = line->uuid = "";
 	code = look(run, stream, error);
 	line->complete_ns = complete_until(s);
 	if (!code && (!line->has_monitored || !has_life || !line->complete_ns))

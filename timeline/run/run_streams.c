@@ -382,6 +382,7 @@ const struct run_stream *run_stream_read(struct run *run, uint32_t stream)
 	if (!run_line(run, stream, &line, NULL)) {
 		state->r.period_ns = line->period_ns;
 		state->r.metric = line->metric;
+		state->r.uuid = line->uuid;
 	}
 	return &state->r;
 }

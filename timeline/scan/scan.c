@@ -17,6 +17,7 @@
 #include "timeline/scan/scan_heap.h"
 
 #define PROGRESS_BATCHES 16u /* of 4096 rows: some ten million records a second are read */
+#define OPS_KNOWN 8u
 
 struct scan {
 	struct run *run;
@@ -32,7 +33,9 @@ struct scan {
 	struct scan_heap heap;
 	struct store_record carry;
 	bool has_carry;
-	uint32_t op_store, op_run; /* the last text operation, and its translation */
+	struct {
+		uint32_t store, run;
+	} ops[OPS_KNOWN]; /* text operations by the low bits of their id, and their translation */
 };
 
 #define LENT_ROWS 256u
@@ -61,11 +64,12 @@ static uint32_t put_op(struct scan *scan, uint32_t op)
 {
 	if (op < STORE_OP_COUNT)
 		return op;
-	if (op != scan->op_store) {
-		scan->op_run = run_op_of(scan->run, (unsigned)(scan->part - scan->run->parts), op);
-		scan->op_store = op;
+	if (op != scan->ops[op % OPS_KNOWN].store) {
+		scan->ops[op % OPS_KNOWN].run =
+			run_op_of(scan->run, (unsigned)(scan->part - scan->run->parts), op);
+		scan->ops[op % OPS_KNOWN].store = op;
 	}
-	return scan->op_run;
+	return scan->ops[op % OPS_KNOWN].run;
 }
 
 static int put_whats(struct scan *scan, const uint32_t *from, size_t count, struct error *error)

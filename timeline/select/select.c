@@ -11,6 +11,7 @@
 #include "store/base/array.h"
 #include "timeline/base/glob.h"
 #include "timeline/run/run_internal.h"
+#include "timeline/select/formula_file.h"
 #include "timeline/sum/dividing.h"
 #include "timeline/sum/gpu_metric.h"
 #include "timeline/sum/state_metrics.h"
@@ -67,7 +68,7 @@ static void list_add(char list[LIST_MAX], const char *name)
 }
 
 /* Operations of a recording beside the store's own: a run without any has none, and may be asked for them. */
-static const char *const recorded_ops[] = {"lock", "barrier", "mpi-summed"};
+static const char *const recorded_ops[] = {"lock", "gil", "barrier", "mpi-summed"};
 
 static bool is_recorded_op(const char *pattern)
 {
@@ -99,6 +100,39 @@ static bool run_has_metric(const struct run *run, const char *pattern)
 		if (glob_match(pattern, run_metric_name(run, m)))
 			return true;
 	return false;
+}
+
+/* What --metric names of formulas that are kept becomes formulas; without other names there is no choice of
+ * metrics. */
+static int bind_kept_formulas(struct select *select, struct error *error)
+{
+	size_t kept = 0, before,
+	       added = 0; /* added: those given on the command line may name them, and follow */
+	int code = 0;
+
+	if (!select->takes_formulas || !select->metrics)
+		return 0;
+	for (size_t i = 0; select->metrics[i]; i++) {
+		char *text = run_has_metric(select->run, select->metrics[i]) || code
+				     ? NULL
+				     : formula_file_find(select->run, select->metrics[i]);
+
+		if (text) {
+			before = select->formula_count;
+			code = select_add_formula(select, added, text, error);
+			added += select->formula_count - before;
+			free(text);
+			free(select->metrics[i]);
+		} else {
+			select->metrics[kept++] = select->metrics[i];
+		}
+	}
+	select->metrics[kept] = NULL;
+	if (!kept) {
+		free(select->metrics);
+		select->metrics = NULL;
+	}
+	return code;
 }
 
 /* A metric that the run has not is a slip of the pen, not a selection. What was recorded under the name of a
@@ -145,16 +179,31 @@ void select_bind_time_later(struct select *select)
 	select->binds_time_later = true;
 }
 
+int select_bind_cost(struct select *select, struct error *error)
+{
+	int code;
+
+	if (!select->context || !select_context_needs_cost(select->context))
+		return 0;
+	select_cost_free(select->cost);
+	select->cost = NULL;
+	code = select_cost_new(&select->cost, select->run, select->streams, select->stream_count,
+		select->begin_ns, select->end_ns, error);
+	select_context_set_cost(select->context, select->cost);
+	return code;
+}
+
 int select_bind_time(struct select *select, uint64_t begin_ns, uint64_t end_ns, struct error *error)
 {
 	const struct select_limits limits = {begin_ns, end_ns};
+	int code = 0;
 
 	select->begin_ns = begin_ns;
 	select->end_ns = end_ns;
-	if (!select->values[SELECT_OPTION_TIME])
-		return 0;
-	return select_window_resolve(
-		&select->window, select->run, &limits, &select->begin_ns, &select->end_ns, error);
+	if (select->values[SELECT_OPTION_TIME])
+		code = select_window_resolve(
+			&select->window, select->run, &limits, &select->begin_ns, &select->end_ns, error);
+	return code || !select->binds_time_later ? code : select_bind_cost(select, error);
 }
 
 /* A depth that depends on the path needs to know which frames divide the window's time. */
@@ -185,10 +234,14 @@ int select_bind(struct select *select, struct run *run, struct error *error)
 	if (!code)
 		code = bind_ops(select, error);
 	if (!code)
+		code = bind_kept_formulas(select, error);
+	if (!code)
 		code = bind_metrics(select, error);
 	if (!code)
 		code = bind_streams(select, error);
-	return code ? code : bind_depth(select, error);
+	if (!code)
+		code = bind_depth(select, error);
+	return code || select->binds_time_later ? code : select_bind_cost(select, error);
 }
 
 /* ---- what it says ---- */

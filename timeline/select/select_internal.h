@@ -29,7 +29,8 @@ struct select {
 	struct select_window window;
 	struct select_streams *expression;
 	struct select_context *context;
-	char **ops, **metrics; /* patterns, ended by NULL */
+	struct select_cost *cost; /* of the context's conditions; NULL: none asked for */
+	char **ops, **metrics;	  /* patterns, ended by NULL */
 	uint64_t min_ns, top;
 	uint32_t depth;
 	bool takes_state_metrics, takes_gpu, takes_formulas, binds_time_later;
@@ -44,6 +45,14 @@ struct select {
 	unsigned derived;
 	uint64_t gpu;
 };
+
+/* What conditions of the pattern compare, if it has any: the time of the bound window in the selected
+ * streams.
+ */
+int select_bind_cost(struct select *select, struct error *error);
+
+/* Adds a formula, as --metric 'NAME = FORMULA' does, as number `at` of all; once. */
+int select_add_formula(struct select *select, size_t at, const char *text, struct error *error);
 
 /* Names of the options, by enum select_option_id. */
 extern const char *const select_option_names[SELECT_OPTION_COUNT];

@@ -87,9 +87,10 @@ static int take_context(struct select *select, const char *value, struct error *
 		return code;
 	select_context_free(select->context);
 	select->context = context;
-	if (select->run)
-		select_context_bind(context, select->run);
-	return 0;
+	if (!select->run)
+		return 0;
+	select_context_bind(context, select->run);
+	return select_bind_cost(select, error);
 }
 
 static int take_op(struct select *select, const char *value, struct error *error)
@@ -214,15 +215,22 @@ static bool is_formula(const char *value)
 	return sign && strpbrk(sign, "$@");
 }
 
-static int take_formula(struct select *select, const char *value, struct error *error)
+int select_add_formula(struct select *select, size_t at, const char *text, struct error *error)
 {
-	char *copy = strdup(value);
+	char *copy;
 
+	for (size_t i = 0; i < select->formula_count; i++)
+		if (strcmp(select->formulas[i], text) == 0)
+			return 0;
+	copy = strdup(text);
 	if (!copy || !array_resize(&select->formulas, select->formula_count + 1, sizeof *select->formulas)) {
 		free(copy);
 		return error_memory(error);
 	}
-	select->formulas[select->formula_count++] = copy;
+	memmove(select->formulas + at + 1, select->formulas + at,
+		(select->formula_count - at) * sizeof *select->formulas);
+	select->formulas[at] = copy;
+	select->formula_count++;
 	return 0;
 }
 
@@ -235,7 +243,7 @@ int select_option(struct select *select, const char *name, const char *value, st
 		if (strcmp(select_option_names[i], name) != 0)
 			continue;
 		if (i == SELECT_OPTION_METRIC && select->takes_formulas && is_formula(value))
-			return take_formula(select, value, error);
+			return select_add_formula(select, select->formula_count, value, error);
 		copy = strdup(value);
 		if (!copy)
 			return error_memory(error);
@@ -273,7 +281,8 @@ const char *select_help(void)
 	       "names\n"
 	       "                    fields: kind host rank pid generation thread tid device context queue "
 	       "name stream\n"
-	       "  --context GLOB    call paths: main;*;solve* (* spans frames)\n"
+	       "  --context GLOB    call paths: main;*;solve* (* spans frames), main;*;@loop;*@cost>1% "
+	       "(hpct(1))\n"
 	       "  --op NAMES        kernel,copy,set,sync,blocked,...\n"
 	       "  --metric NAME     records of this metric\n"
 	       "  --min DURATION    leave out shorter records\n"
@@ -301,6 +310,7 @@ void select_free(struct select *select)
 	select_window_fini(&select->window);
 	select_streams_free(select->expression);
 	select_context_free(select->context);
+	select_cost_free(select->cost);
 	list_free(select->ops);
 	list_free(select->metrics);
 	for (size_t i = 0; i < select->formula_count; i++)

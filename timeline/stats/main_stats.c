@@ -8,6 +8,7 @@
 #include "timeline/report/formula_columns.h"
 #include "timeline/report/program.h"
 #include "timeline/report/report_fit.h"
+#include "timeline/stats/clusters_report.h"
 #include "timeline/stats/live.h"
 #include "timeline/stats/operations.h"
 #include "timeline/stats/stats_ask.h"
@@ -41,6 +42,7 @@ static void print_coverage(const struct program_call *call, const struct stats *
 
 /* The numbers of a row, for formulas. */
 #define NUMBERS 3
+static const char *const number_names[NUMBERS] = {"time_ns", "percent", "records"};
 
 static double percent_of(const struct stats *stats, uint64_t time_ns)
 {
@@ -400,8 +402,33 @@ static int ask_when(struct program_call *call, struct stats *stats, struct error
 	if (rc)
 		return rc;
 	report_human_duration(text, met_ns);
-	report_fit_say(met_ns ? "%s for %s" : "%s never in this window", own->when, text);
+	if (call->format == REPORT_TABLE) /* lines for programs are rows alone */
+		report_fit_say(met_ns ? "%s for %s" : "%s never in this window", own->when, text);
 	return 0;
+}
+
+/* ---- streams that do alike ---- */
+
+static int work_clusters(struct program_call *call, struct error *error)
+{
+	const struct options *own = call->own;
+	struct clusters clusters;
+	size_t formulas;
+	int rc = select_refuse(call->select, "metric", "--by cluster", error);
+
+	select_formulas(call->select, &formulas);
+	if (rc == 0 && (own->is_operations || own->when || own->at || own->has_absent || formulas))
+		rc = error_set(error, ERROR_USAGE,
+			"--by cluster compares streams by time: leave out --operations, --when, --at, "
+			"--absent "
+			"and --metric");
+	if (rc == 0)
+		rc = coverage_require(call->run, call->select, error);
+	if (rc == 0)
+		rc = clusters_make(&clusters, call->run, call->select, NULL, 0, &call->arena, error);
+	return rc ? rc
+		  : clusters_report(&clusters, call->run, call->format, select_top(call->select),
+			    &call->arena, error);
 }
 
 static int work(struct program_call *call, struct error *error)
@@ -410,15 +437,19 @@ static int work(struct program_call *call, struct error *error)
 	struct stats stats = {0};
 	struct formula_columns formulas = {0};
 	enum stats_by by = STATS_FUNCTION;
-	int rc = stats_ask_by(call->select, &by, error);
+	int rc;
 
+	if (select_by(call->select) && strcmp(select_by(call->select), "cluster") == 0)
+		return work_clusters(call, error);
+	rc = stats_ask_by(call->select, &by, error);
 	if (rc == 0 && select_names_metric(call->select, LIVE_METRIC))
 		return work_live(call, by, error);
 	if (rc == 0 && own->at)
 		rc = error_set(error, ERROR_USAGE,
 			"--at is for --metric " LIVE_METRIC "; hpct-stacks has it for paths");
 	if (rc == 0)
-		rc = formula_columns_init(&formulas, call->select, NUMBERS, &call->arena, error);
+		rc = formula_columns_init(
+			&formulas, call->select, number_names, NUMBERS, &call->arena, error);
 	if (rc == 0 && own->is_operations) {
 		rc = select_refuse(call->select, "by depth metric", "--operations", error);
 		if (rc == 0 && formulas.count)
@@ -447,7 +478,7 @@ static const struct program program = {
 	.option_count = sizeof options / sizeof options[0],
 	.notes =
 		"KEY is function (default), path, module, line, loop, inline, file, instruction, "
-		"script, stream or op.\n"
+		"script, stream, op, or cluster: streams that do alike, and those that do not.\n"
 		"Each sample or span gets its part of its stream's timeline; states are rows too. In tsv and "
 		"json all rows sum to streams x window; the table has work first, then the states, as "
 		"shares of the streams' life and of streams x window.\n"

@@ -17,6 +17,7 @@
 #include "timeline/scan/scan.h"
 #include "timeline/select/select.h"
 #include "timeline/sum/figure.h"
+#include "timeline/sum/figure_users.h"
 #include "timeline/sum/state_metrics.h"
 #include "timeline/sum/window.h"
 
@@ -47,6 +48,8 @@ struct stats_when {
 	const struct figure_stretch *const *stretches; /* of each */
 	const uint32_t *stretch_counts;
 	uint32_t count;
+	struct figure_users users;
+	bool has_devices; /* some figure is of a device */
 };
 
 static const char *const by_names[STATS_BY_COUNT] = {
@@ -318,47 +321,93 @@ static int add_between(struct stats_work *work, struct window *window, const uin
 	return rc ? rc : add_all_calls(work, streams, count, begin_ns, end_ns, error);
 }
 
-/* Whether the stream is what the figure tells of. */
-static bool is_owned(const struct run *run, uint32_t stream, const struct figure *figure)
+/* Whether the figure tells of the stream. */
+static bool is_owned(const struct figure_users *users, uint32_t stream, const struct figure *figure)
 {
-	const struct run_stream *r = run_stream(run, stream), *of = run_stream(run, figure->stream);
-
-	if (of->s.kind != STORE_STREAM_GAUGES)
-		return stream == figure->stream;
-	if (r->store != of->store)
-		return false;
-	if (of->s.device != UINT32_MAX)
-		return r->s.kind == STORE_STREAM_GPU && r->s.device == of->s.device;
-	return of->s.pid == UINT32_MAX ||
-	       (r->s.pid == of->s.pid && r->s.generation == of->s.generation && r->s.rank == of->s.rank);
+	return figure_nearness(users, stream, figure) >= FIGURE_OF_HOST;
 }
 
 /* When the last of what the figure tells of has ended: no value holds any longer. */
-static uint64_t owner_end(const struct run *run, const struct figure *figure)
+static uint64_t owner_end(
+	const struct run *run, const struct figure_users *users, const struct figure *figure)
 {
 	uint64_t end_ns = run_stream(run, figure->stream)->s.end_ns;
 
 	for (uint32_t i = 0; i < run_stream_count(run); i++)
-		if (run_stream(run, i)->s.end_ns > end_ns && is_owned(run, i, figure))
+		if (run_stream(run, i)->s.end_ns > end_ns && is_owned(users, i, figure))
 			end_ns = run_stream(run, i)->s.end_ns;
 	return end_ns;
+}
+
+/* How many figures tell of a stream: several if they are of devices that its process uses. */
+static uint32_t owners_count(const struct stats_when *when, uint32_t stream)
+{
+	uint32_t count = 0;
+
+	for (uint32_t f = 0; f < when->count; f++)
+		count += is_owned(&when->users, stream, &when->figures[f]);
+	return count;
+}
+
+static int compare_stretches(const void *x, const void *y)
+{
+	const struct figure_stretch *a = x, *b = y;
+
+	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+}
+
+/* A stream that several figures tell of, while any of them met the condition. */
+static int add_shared(struct stats_work *work, struct window *window, uint32_t stream, struct error *error)
+{
+	const struct stats_when *when = work->when;
+	struct figure_stretch *all;
+	uint64_t until_ns = 0;
+	size_t count = 0;
+	int rc = 0;
+
+	for (uint32_t f = 0; f < when->count; f++)
+		count += when->stretch_counts[f];
+	all = arena_calloc(work->arena, count + 1, sizeof *all);
+	if (!all)
+		return error_memory(error);
+	count = 0;
+	for (uint32_t f = 0; f < when->count; f++)
+		for (uint32_t i = 0;
+			i < when->stretch_counts[f] && is_owned(&when->users, stream, &when->figures[f]); i++)
+			all[count++] = when->stretches[f][i];
+	qsort(all, count, sizeof *all, compare_stretches);
+	for (size_t i = 0; i < count && !rc; i++) {
+		uint64_t begin_ns = all[i].begin_ns > until_ns ? all[i].begin_ns : until_ns;
+
+		if (all[i].end_ns <= begin_ns)
+			continue;
+		rc = add_between(work, window, &stream, 1, begin_ns, all[i].end_ns, error);
+		until_ns = all[i].end_ns;
+	}
+	return rc;
 }
 
 /* Each figure's streams, while it met the condition. */
 static int add_when(struct stats_work *work, struct window *window, const uint32_t *streams, uint32_t count,
 	struct error *error)
 {
+	const struct stats_when *when = work->when;
 	uint32_t *owned = arena_calloc(work->arena, (size_t)count + 1, sizeof *owned);
-	int rc = owned ? 0 : error_memory(error);
+	bool *is_shared = arena_calloc(work->arena, (size_t)count + 1, sizeof *is_shared);
+	int rc = owned && is_shared ? 0 : error_memory(error);
 
-	for (uint32_t f = 0; f < work->when->count && !rc; f++) {
+	for (uint32_t i = 0; i < count && !rc; i++) {
+		is_shared[i] = when->has_devices && owners_count(when, streams[i]) > 1;
+		rc = is_shared[i] ? add_shared(work, window, streams[i], error) : 0;
+	}
+	for (uint32_t f = 0; f < when->count && !rc; f++) {
 		uint32_t owned_count = 0;
 
 		for (uint32_t i = 0; i < count; i++)
-			if (is_owned(work->run, streams[i], &work->when->figures[f]))
+			if (!is_shared[i] && is_owned(&when->users, streams[i], &when->figures[f]))
 				owned[owned_count++] = streams[i];
-		for (uint32_t i = 0; owned_count && i < work->when->stretch_counts[f] && !rc; i++) {
-			const struct figure_stretch *stretch = &work->when->stretches[f][i];
+		for (uint32_t i = 0; owned_count && i < when->stretch_counts[f] && !rc; i++) {
+			const struct figure_stretch *stretch = &when->stretches[f][i];
 
 			rc = add_between(
 				work, window, owned, owned_count, stretch->begin_ns, stretch->end_ns, error);
@@ -443,6 +492,7 @@ static int find_when(struct stats_when *when, struct run *run, const struct sele
 	int rc = figure_condition_parse(&condition, text, error);
 
 	rc = rc ? rc : figures_list(&figures, &when->count, run, &name, 1, arena, error);
+	rc = rc ? rc : figure_users_find(&when->users, run, arena, error);
 	if (rc)
 		return rc;
 	if (!when->count)
@@ -454,7 +504,7 @@ static int find_when(struct stats_when *when, struct run *run, const struct sele
 	if (!stretches || !counts)
 		return error_memory(error);
 	for (uint32_t f = 0; f < when->count && !rc; f++) {
-		uint64_t ended_ns = owner_end(run, &figures[f]), end_ns = select_end_ns(select);
+		uint64_t ended_ns = owner_end(run, &when->users, &figures[f]), end_ns = select_end_ns(select);
 		struct figure_stretch *found;
 
 		rc = figure_stretches(&found, &counts[f], run, &figures[f], &condition,
@@ -463,7 +513,11 @@ static int find_when(struct stats_when *when, struct run *run, const struct sele
 		for (uint32_t i = 0; i < counts[f] && !rc; i++)
 			*met_ns += found[i].end_ns - found[i].begin_ns;
 	}
-	*when = (struct stats_when){figures, stretches, counts, when->count};
+	for (uint32_t f = 0; f < when->count; f++)
+		when->has_devices |= run_stream(run, figures[f].stream)->s.device != UINT32_MAX;
+	when->figures = figures;
+	when->stretches = stretches;
+	when->stretch_counts = counts;
 	return rc;
 }
 

@@ -24,14 +24,35 @@ static const struct {
 	{"uJ", true, {"W", 1e-6}},
 	{"mJ", true, {"W", 1e-3}},
 	{"B", true, {"B/s", 1}},
+	{"s", true, {"%", 100}},
+	{"J", true, {"W", 1}},
 	{"", true, {"/s", 1}},
+	{"events", true, {"/s", 1}},
+	{"bytes", true, {"B/s", 1}},
 	{"mC", false, {"C", 1e-3}},
 	{"mW", false, {"W", 1e-3}},
 };
 
+/* Amounts are what was counted since the value before: counters whose steps were recorded. */
+static bool is_amount(const struct run *run, uint32_t metric)
+{
+	return run_metric_kind(run, metric) == STORE_METRIC_AMOUNT;
+}
+
+static bool is_shown_as_rate(const struct run *run, uint32_t metric)
+{
+	return run_metric_kind(run, metric) == STORE_METRIC_COUNTER || is_amount(run, metric);
+}
+
+/* How much a counter has grown from one value to the next; one that falls has begun anew at 0. */
+static double growth(bool is_amount, double from, double to)
+{
+	return is_amount || to < from ? to : to - from;
+}
+
 struct figure_unit figure_unit(const struct run *run, uint32_t metric)
 {
-	bool is_rate = run_metric_kind(run, metric) == STORE_METRIC_COUNTER;
+	bool is_rate = is_shown_as_rate(run, metric);
 	const char *unit = run_metric_unit(run, metric);
 
 	for (unsigned i = 0; i < sizeof(units) / sizeof(units[0]); i++)
@@ -331,6 +352,15 @@ static int pieces_read(struct run *run, const struct figure *figure, uint64_t be
 	return rc;
 }
 
+int figure_values(struct run *run, const struct figure *figure, uint64_t begin_ns, uint64_t end_ns,
+	void (*value)(void *own, uint64_t time_ns, double value), void (*restart)(void *own), void *own,
+	struct error *error)
+{
+	const struct pieces pieces = {.value = value, .own = own};
+
+	return pieces_read(run, figure, begin_ns, end_ns, &pieces, restart, error);
+}
+
 /* The last value before a moment. */
 static int value_before(struct run *run, const struct figure *figure, uint64_t time_ns, bool *is_there,
 	uint64_t *at_ns, double *value, struct error *error)
@@ -360,7 +390,7 @@ struct filling {
 	struct figure_column *columns;
 	double *weights; /* of each column's mean: values, or seconds */
 	double factor;
-	bool is_rate, has_last;
+	bool is_rate, is_amount, has_last;
 	uint64_t last_ns, begun_ns;
 	double last, begun;
 	bool has_begun;
@@ -416,7 +446,7 @@ static void hold_fill(struct filling *filling, uint64_t to_ns)
 
 static void fill_step_to(struct filling *filling, uint64_t time_ns, double value)
 {
-	double grown = value < filling->last ? value : value - filling->last;
+	double grown = growth(filling->is_amount, filling->last, value);
 
 	if (time_ns > filling->last_ns)
 		step_fill(filling, filling->last_ns, time_ns,
@@ -455,6 +485,11 @@ static void fill_sum(void *own, const struct store_series *series)
 			store_series_mean(series) * filling->factor, (double)series->count,
 			last * filling->factor);
 		last *= filling->factor;
+	} else if (filling->is_amount) {
+		if (filling->has_last && series->last_ns > filling->last_ns)
+			step_fill(filling, filling->last_ns, series->last_ns,
+				store_series_mean(series) * (double)series->count * 1e9 /
+					(double)(series->last_ns - filling->last_ns) * filling->factor);
 	} else {
 		if (filling->has_last)
 			fill_step_to(filling, series->first_ns, first);
@@ -509,7 +544,8 @@ int figure_columns(struct run *run, const struct figure *figure, const uint64_t 
 		.count = count,
 		.columns = columns,
 		.factor = unit.factor,
-		.is_rate = run_metric_kind(run, figure->metric) == STORE_METRIC_COUNTER,
+		.is_rate = is_shown_as_rate(run, figure->metric),
+		.is_amount = is_amount(run, figure->metric),
 		.weights = calloc((size_t)count + 1, sizeof(double))};
 	const struct pieces pieces = {fill_value, fill_sum, fill_wants, &filling};
 	int rc;
@@ -631,7 +667,7 @@ struct stretching {
 	struct figure_stretch *stretches;
 	size_t count, room;
 	double factor;
-	bool is_rate, has_last, failed, has_begun;
+	bool is_rate, is_amount, has_last, failed, has_begun;
 	uint64_t last_ns, begun_ns;
 	double last, begun;
 };
@@ -654,7 +690,7 @@ static void stretch_add(struct stretching *to, uint64_t begin_ns, uint64_t end_n
 static void stretch_value(void *own, uint64_t time_ns, double value)
 {
 	struct stretching *to = own;
-	double grown = value < to->last ? value : value - to->last, held = to->last * to->factor;
+	double grown = growth(to->is_amount, to->last, value), held = to->last * to->factor;
 
 	if (to->has_last && time_ns > to->last_ns) {
 		if (to->is_rate)
@@ -685,7 +721,8 @@ int figure_stretches(struct figure_stretch **stretches, uint32_t *count, struct 
 		.begin_ns = begin_ns,
 		.end_ns = end_ns,
 		.factor = figure_unit(run, figure->metric).factor,
-		.is_rate = run_metric_kind(run, figure->metric) == STORE_METRIC_COUNTER};
+		.is_rate = is_shown_as_rate(run, figure->metric),
+		.is_amount = is_amount(run, figure->metric)};
 	const struct pieces pieces = {stretch_value, NULL, NULL, &to};
 	int rc = value_before(run, figure, begin_ns, &to.has_begun, &to.begun_ns, &to.begun, error);
 

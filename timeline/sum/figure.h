@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * figure.h - figures over time: which there are, their values in the columns of a window, and when they meet
- * a condition. Counters are shown as rates: growth from one value to the next, over the time between them.
+ * a condition. Counters are shown as rates: growth from one value to the next, over the time between them;
+ * amounts, such as events since the last sample, likewise.
  *
  *   values     |   3      5        5    |    9      4      as recorded
  *   columns    | 3..5, mean 4.33, last 5| 4..9 ...         a gauge holds until its next value
@@ -45,6 +46,12 @@ struct figure_column {
 /* Columns [edges[i], edges[i + 1]) ns, absolute and rising; count + 1 edges. */
 int figure_columns(struct run *run, const struct figure *figure, const uint64_t *edges, uint32_t count,
 	struct figure_column *columns, struct error *error);
+
+/* Each value in [begin, end), as it was recorded, a double's as its number. Values come in order of time; if
+ * `restart` is called those before it are to be forgotten, and all come again. */
+int figure_values(struct run *run, const struct figure *figure, uint64_t begin_ns, uint64_t end_ns,
+	void (*value)(void *own, uint64_t time_ns, double value), void (*restart)(void *own), void *own,
+	struct error *error);
 
 /* "1.5 GiB", "12.3 MB/s", "45 %". */
 #define FIGURE_TEXT_MAX 32u

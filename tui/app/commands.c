@@ -13,6 +13,7 @@
 #include "tui/app/actions.h"
 #include "tui/app/app.h"
 #include "tui/app/export.h"
+#include "tui/app/kept_run.h"
 #include "tui/app/saved_views.h"
 #include "tui/app/screenshot.h"
 #include "tui/models/blame_page.h"
@@ -295,12 +296,15 @@ static const struct command {
 	{"depth", set_depth, NULL, "N|auto", "how deep in the call path the cells show"},
 	{"by", set_by, NULL, "KEY", "statistics by function path module line stream op ..."},
 	{"lane", lanes_set, NULL, "NAME[<30] [N|off]", "figures over time below the rows: CPU, memory ..."},
-	{"scale", lanes_set_scale, NULL, "own|shared", "lanes of one unit: each its own scale, or one"},
+	{"scale", lanes_set_scale, NULL, "own|shared|NAME A..B",
+		"of lanes: their own, one for a unit, or a range"},
+	{"mark", lanes_set_mark, NULL, "NAME<30", "a bound in a lane, and how often it is met"},
 	{"against", flame_page_against, NULL, "A..B|off",
 		"flame graph: of the window, held against that one"},
 	{"min", blame_page_set_min, NULL, "DURATION", "gaps shorter than that are counted, not listed"},
 	{"name", NULL, say_name, "", "the whole name of what is under the cursor"},
 	{"find", find, NULL, "NAME", "as /, then n N; ~ before it: a regular expression"},
+	{"write", kept_run_write, NULL, "RUN", "keeps what hpct-view -p records; else it is dropped"},
 	{"save", saved_views_write, NULL, "NAME", "keeps the view: window, cursor, depth, streams, pane"},
 	{"load", saved_views_load, NULL, "NAME", "comes back to it"},
 	{"runs", NULL, view_runs_open, "", "the runs beside this one, as R"},

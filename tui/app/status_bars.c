@@ -7,6 +7,7 @@
 
 #include "timeline/base/path.h"
 #include "tui/models/advice_page.h"
+#include "tui/models/lanes.h"
 #include "tui/models/profile_page.h"
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
@@ -346,7 +347,7 @@ static void draw_message(const struct session *session, struct grid *grid, int r
 void status_bars_draw_status(struct session *session, struct grid *grid)
 {
 	bool is_wide = grid->columns >= 100;
-	char cursor[LABEL_BYTES * 3], columns[64], trust[256], text[LABEL_BYTES * 4];
+	char cursor[LABEL_BYTES * 3], columns[64], trust[256], lanes[LABEL_BYTES], text[LABEL_BYTES * 5];
 	int row = session->layout.status, room;
 
 	if (session->message[0]) {
@@ -368,7 +369,11 @@ void status_bars_draw_status(struct session *session, struct grid *grid)
 	if (session->cells_wide > 1)
 		snprintf(columns + strlen(columns), sizeof(columns) - strlen(columns), "  cells x%d",
 			session->cells_wide);
-	if (is_wide)
+	lanes_status(session, lanes, sizeof(lanes),
+		grid->columns - text_cells(cursor) - text_cells(trust) - (int)sizeof("  |  | "));
+	if (lanes[0])
+		snprintf(text, sizeof(text), "%s  | %s | %s", cursor, lanes, trust);
+	else if (is_wide)
 		snprintf(text, sizeof(text), "%s  | column %s | %s", cursor, columns, trust);
 	else
 		snprintf(text, sizeof(text), "%s  %s", cursor, trust);

@@ -113,7 +113,7 @@ static int sweep(struct session *session, struct blame_page *page, const uint32_
 	case BLAME_WAITED:
 		return wait_sweep(&page->wait, session->run, &question, &page->arena, error);
 	case BLAME_HOLDERS:
-		return lock_sweep(&page->lock, session->run, &question, &page->arena, error);
+		return lock_sweep(&page->lock, session->run, &question, LOCK_ALL, &page->arena, error);
 	case BLAME_LATE:
 		return last_arrival_sweep(&page->late, session->run, &question, &page->arena, error);
 	default:

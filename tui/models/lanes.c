@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MARK_LINES 3u /* of a lane that gets a bound */
+
 static const char *const usual[] = {"cpu_user", "resident", "cpu_busy", "memory_used"};
 
 static struct lanes *lanes_of(struct session *session)
@@ -49,25 +51,63 @@ static struct lanes_lane *lane_named(struct lanes *lanes, const char *name)
 	return NULL;
 }
 
-/* Figures of the run, read again when it has grown. */
-static int figures_renew(struct session *session, struct lanes *lanes, struct error *error)
-{
-	if (lanes->figures && lanes->until_ns == run_end_ns(session->run))
-		return 0;
-	arena_fini(&lanes->arena);
-	lanes->arena = (struct arena){0};
-	lanes->figures = NULL;
-	lanes->until_ns = run_end_ns(session->run);
-	return figures_list(
-		&lanes->figures, &lanes->figure_count, session->run, NULL, 0, &lanes->arena, error);
-}
-
 static bool is_figure(const struct lanes *lanes, const char *name)
 {
 	for (uint32_t i = 0; i < lanes->figure_count; i++)
 		if (!strcmp(lanes->figures[i].name, name))
 			return true;
 	return false;
+}
+
+/* Amounts of threads, such as counters that are read, are listed by name alone: there may be very many. */
+static int figures_add(struct session *session, struct lanes *lanes, const char *const *names, size_t count,
+	struct error *error)
+{
+	struct figure *more, *all;
+	uint32_t more_count;
+	int rc = count ? figures_list(&more, &more_count, session->run, names, count, &lanes->arena, error)
+		       : 0;
+
+	if (rc || !count || !more_count)
+		return rc;
+	all = arena_calloc(&lanes->arena, (size_t)lanes->figure_count + more_count, sizeof *all);
+	if (!all)
+		return error_memory(error);
+	if (lanes->figure_count)
+		memcpy(all, lanes->figures, lanes->figure_count * sizeof *all);
+	memcpy(all + lanes->figure_count, more, more_count * sizeof *all);
+	lanes->figures = all;
+	lanes->figure_count += more_count;
+	return 0;
+}
+
+/* Figures of the run, read again when it has grown; `also` (NULL: none) if it is a name that has not been
+ * listed. */
+static int figures_renew(struct session *session, struct lanes *lanes, const char *also, struct error *error)
+{
+	const char *names[LANES_MOST + 1];
+	size_t count = 0;
+	int rc;
+
+	if (lanes->figures && lanes->until_ns == run_end_ns(session->run)) {
+		if (also && !is_figure(lanes, also))
+			return figures_add(session, lanes, &also, 1, error);
+		return 0;
+	}
+	arena_fini(&lanes->arena);
+	lanes->arena = (struct arena){0};
+	lanes->figures = NULL;
+	lanes->until_ns = run_end_ns(session->run);
+	rc = figures_list(&lanes->figures, &lanes->figure_count, session->run, NULL, 0, &lanes->arena, error);
+	if (rc)
+		return rc;
+	if (also && !is_figure(lanes, also))
+		names[count++] = also;
+	for (uint32_t i = 0; i < lanes->count; i++)
+		if (!is_figure(lanes, lanes->lane[i].name))
+			names[count++] = lanes->lane[i].name;
+	rc = figures_add(session, lanes, names, count, error);
+	return rc ? rc : figure_users_find(&lanes->users, session->run, &lanes->arena, error);
 }
 
 static void lane_add(struct session *session, struct lanes *lanes, const char *name, uint32_t lines,
@@ -137,6 +177,10 @@ static void take_one(struct session *session, struct lanes *lanes, const char *v
 		session_say(session, ":lane NAME 1..%u: so many lines, or off", LANES_LINES);
 		return;
 	}
+	if (figures_renew(session, lanes, word, &error)) {
+		session_say(session, "%s", error.text);
+		return;
+	}
 	if (!is_figure(lanes, word)) {
 		session_say(session,
 			"there is no figure '%.60s' over time here; hpct-info --metrics lists them", word);
@@ -152,13 +196,13 @@ void lanes_set(struct session *session, const char *value)
 
 	if (!lanes)
 		return;
-	if (figures_renew(session, lanes, &error)) {
+	if (figures_renew(session, lanes, NULL, &error)) {
 		session_say(session, "%s", error.text);
 		return;
 	}
 	if (!strcmp(value, "off"))
 		lanes_clear(lanes);
-	else if (!lanes->figure_count)
+	else if (!lanes->figure_count && !*value)
 		session_say(session, "this run has no figures over time (hpct-record --gauges)");
 	else if (!*value)
 		usual_toggle(session, lanes);
@@ -166,14 +210,78 @@ void lanes_set(struct session *session, const char *value)
 		take_one(session, lanes, value);
 }
 
+void lanes_set_mark(struct session *session, const char *value)
+{
+	struct figure_condition condition;
+	struct lanes *lanes = lanes_of(session);
+	struct lanes_lane *lane;
+	char word[96], rest[16] = "";
+	struct error error;
+
+	if (!lanes || sscanf(value, "%95s %15s", word, rest) < 1)
+		return;
+	lane = lane_named(lanes, word);
+	if (!strcmp(rest, "off")) {
+		if (lane)
+			lane->has_condition = false;
+		return;
+	}
+	if (figure_condition_parse(&condition, word, &error)) {
+		session_say(session, "%s", error.text);
+		return;
+	}
+	lane = lane_named(lanes, condition.name);
+	snprintf(rest, sizeof rest, "%u", lane && lane->lines > 1 ? lane->lines : MARK_LINES);
+	snprintf(word + strlen(word), sizeof word - strlen(word), " %.10s", rest);
+	take_one(session, lanes, word);
+}
+
+/* "0..100", with units as in conditions. */
+static bool range_read(const char *text, struct lane_scale *scale)
+{
+	struct figure_condition least, most;
+	const char *dots = strstr(text, "..");
+	char words[2][64];
+	struct error error;
+
+	if (!dots)
+		return false;
+	snprintf(words[0], sizeof words[0], "x>%.*s", (int)(dots - text < 40 ? dots - text : 40), text);
+	snprintf(words[1], sizeof words[1], "x>%.40s", dots + 2);
+	if (figure_condition_parse(&least, words[0], &error) ||
+		figure_condition_parse(&most, words[1], &error))
+		return false;
+	*scale = (struct lane_scale){least.bound, most.bound};
+	return least.bound < most.bound;
+}
+
+static void scale_of_one(struct session *session, struct lanes *lanes, const char *value)
+{
+	char word[64], rest[64] = "";
+	struct lanes_lane *lane =
+		sscanf(value, "%63s %63s", word, rest) == 2 ? lane_named(lanes, word) : NULL;
+	struct lane_scale scale;
+
+	if (lane && !strcmp(rest, "auto"))
+		lane->has_scale = false;
+	else if (lane && range_read(rest, &scale)) {
+		lane->has_scale = true;
+		lane->chosen = scale;
+	} else
+		session_say(session, ":scale own gives each lane its own, shared those of one unit the same; "
+				     ":scale NAME 0..100 or NAME auto is of one lane");
+}
+
 void lanes_set_scale(struct session *session, const char *value)
 {
 	struct lanes *lanes = lanes_of(session);
 
-	if (strcmp(value, "own") != 0 && strcmp(value, "shared") != 0)
-		session_say(session, ":scale own gives each lane its own, shared those of one unit the same");
-	else if (lanes)
+	if (!lanes)
+		return;
+	if (!strcmp(value, "own") || !strcmp(value, "shared"))
 		lanes->is_shared = value[0] == 's';
+	else
+		scale_of_one(session, lanes, value);
 }
 
 int lanes_rows(const struct session *session)
@@ -195,40 +303,20 @@ static uint32_t stream_at(const struct session *session)
 	return row == UINT32_MAX ? UINT32_MAX : session->rows.nodes[session->rows.shown[row]].stream;
 }
 
-/* How well a figure tells of a stream: 0 not at all, of its host, its device, its process, itself. */
-static int nearness(const struct run *run, uint32_t stream, const struct figure *figure)
-{
-	const struct run_stream *of = run_stream(run, figure->stream), *r;
-
-	if (stream == UINT32_MAX)
-		return 1;
-	r = run_stream(run, stream);
-	if (of->store != r->store)
-		return 0;
-	if (figure->stream == stream)
-		return 4;
-	if (of->s.kind != STORE_STREAM_GAUGES)
-		return 0;
-	if (of->s.device != UINT32_MAX)
-		return r->s.kind == STORE_STREAM_GPU && r->s.device == of->s.device ? 2 : 1;
-	if (of->s.pid == UINT32_MAX)
-		return 1;
-	return of->s.pid == r->s.pid && of->s.generation == r->s.generation && of->s.rank == r->s.rank ? 3
-												       : 0;
-}
-
 static const struct figure *figure_for(
 	const struct session *session, const struct lanes *lanes, const struct lanes_lane *lane)
 {
 	const struct figure *best = NULL;
 	uint32_t stream = stream_at(session);
-	int most = 0;
+	enum figure_nearness most = FIGURE_OF_OTHERS;
 
 	for (uint32_t i = 0; i < lanes->figure_count; i++) {
-		int near = strcmp(lanes->figures[i].name, lane->name)
-				   ? 0
-				   : nearness(session->run, stream, &lanes->figures[i]);
+		enum figure_nearness near = FIGURE_OF_OTHERS;
 
+		if (!strcmp(lanes->figures[i].name, lane->name))
+			near = stream == UINT32_MAX
+				       ? FIGURE_OF_HOST
+				       : figure_nearness(&lanes->users, stream, &lanes->figures[i]);
 		if (near > most) {
 			most = near;
 			best = &lanes->figures[i];
@@ -276,17 +364,85 @@ static int lane_read(struct session *session, const struct lanes *lanes, struct 
 	return rc;
 }
 
+/* A bound must be seen. */
+static struct lane_scale scale_take(const struct lanes_lane *lane)
+{
+	struct lane_scale scale = lane_scale(lane->columns, lane->count, lane->unit), bound;
+
+	if (!lane->has_condition)
+		return scale;
+	bound = (struct lane_scale){scale.least, lane->condition.bound * 1.01};
+	lane_scale_join(&scale, &bound);
+	scale.least = lane->condition.bound < scale.least ? lane->condition.bound : scale.least;
+	return scale;
+}
+
 static void scales_take(struct lanes *lanes)
 {
 	for (uint32_t i = 0; i < lanes->count; i++)
 		if (lanes->lane[i].is_there)
-			lanes->lane[i].scale =
-				lane_scale(lanes->lane[i].columns, lanes->lane[i].count, lanes->lane[i].unit);
+			lanes->lane[i].scale = scale_take(&lanes->lane[i]);
 	for (uint32_t i = 0; i < lanes->count && lanes->is_shared; i++)
 		for (uint32_t j = 0; j < lanes->count; j++)
 			if (lanes->lane[i].is_there && lanes->lane[j].is_there &&
 				!strcmp(lanes->lane[i].unit, lanes->lane[j].unit))
 				lane_scale_join(&lanes->lane[i].scale, &lanes->lane[j].scale);
+	for (uint32_t i = 0; i < lanes->count; i++)
+		if (lanes->lane[i].has_scale)
+			lanes->lane[i].scale = lanes->lane[i].chosen;
+}
+
+/* ---- at the cursor ---- */
+
+/* In how much of the window the columns meet the condition. */
+static unsigned percent_met(const struct lanes_lane *lane)
+{
+	uint32_t met = 0, there = 0;
+
+	for (uint32_t i = 0; i < lane->count; i++) {
+		there += lane->columns[i].is_there;
+		met += lane->columns[i].is_there &&
+		       figure_condition_holds(&lane->condition, lane->columns[i].mean);
+	}
+	return there ? (unsigned)(100.0 * met / there + 0.5) : 0;
+}
+
+static void lane_status(const struct lanes_lane *lane, uint32_t column, char *out, size_t size)
+{
+	const struct figure_column *at = &lane->columns[column];
+	char mean[FIGURE_TEXT_MAX], least[FIGURE_TEXT_MAX], most[FIGURE_TEXT_MAX];
+	int used;
+
+	figure_text(mean, at->mean, lane->unit);
+	figure_text(least, at->least, lane->unit);
+	figure_text(most, at->most, lane->unit);
+	used = snprintf(out, size, "%.40s %s", lane->name, mean);
+	if (strcmp(least, most) != 0)
+		used += snprintf(out + used, size - (size_t)used, " (%s..%s)", least, most);
+	if (lane->has_condition)
+		snprintf(out + used, size - (size_t)used, " %c%g: %u %%", lane->condition.op,
+			lane->condition.bound, percent_met(lane));
+}
+
+void lanes_status(const struct session *session, char *out, size_t size_bytes, int cells)
+{
+	const struct lanes *lanes = session->lanes;
+	const uint32_t column = session_column(session);
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (uint32_t i = 0; lanes && i < lanes->count; i++) {
+		const struct lanes_lane *lane = &lanes->lane[i];
+		char text[64 + 4 * FIGURE_TEXT_MAX];
+
+		if (!lane->is_there || !lane->columns || column >= lane->count ||
+			!lane->columns[column].is_there)
+			continue;
+		lane_status(lane, column, text, sizeof text);
+		if ((int)(used + strlen(text)) + 2 > cells || used + strlen(text) + 3 > size_bytes)
+			break;
+		used += (size_t)snprintf(out + used, size_bytes - used, "%s%s", used ? "  " : "", text);
+	}
 }
 
 int lanes_read(struct session *session, struct error *error)
@@ -298,7 +454,7 @@ int lanes_read(struct session *session, struct error *error)
 
 	if (!lanes || !lanes->count || !count)
 		return 0;
-	rc = figures_renew(session, lanes, error);
+	rc = figures_renew(session, lanes, NULL, error);
 	edges = rc ? NULL : malloc(((size_t)count + 1) * sizeof *edges);
 	if (!rc && !edges)
 		return error_memory(error);

@@ -6,8 +6,11 @@
 #include <string.h>
 
 #define BLOCK 0x2580u /* plus eighths */
-#define BAND 0x2577u  /* a thin line in a cell's lower half */
-#define NARROW 0.2    /* of the most: values within that have a scale of their own */
+#define ABOVE_LEAST 0x2593u
+#define BAND 0x2502u	 /* a thin line */
+#define BAND_END 0x2577u /* in a cell's lower half alone */
+#define BOUND 0x2504u
+#define NARROW 0.2 /* of the most: values within that have a scale of their own */
 
 /* 1, 2 or 5 times a power of ten (of 1024 for bytes), not below the value. */
 static double round_up(double value, bool is_bytes)
@@ -66,31 +69,62 @@ int lane_eighths(const struct lane_scale *scale, double value, int lines)
 	return eighths > all ? all : eighths;
 }
 
-static void draw_column(
-	struct grid *grid, int row, int column, int lines, int mean, int most, enum grid_style style)
-{
-	for (int line = 0; line < lines; line++) {
-		int below = (lines - 1 - line) * 8, filled = mean - below;
+/* Of one column, from the lane's foot: how many eighths the least, the mean and the most fill. */
+struct band {
+	int least, mean, most;
+};
 
-		if (filled > 0)
-			grid_put(
-				grid, row + line, column, BLOCK + (uint32_t)(filled < 8 ? filled : 8), style);
-		else if (most > below)
-			grid_put(grid, row + line, column, BAND, GRID_GREY);
-	}
+/* What a line shows that begins `below` eighths above the foot; ' ': nothing. */
+static uint32_t band_rune(const struct band *band, int below)
+{
+	int filled = band->mean - below;
+
+	if (filled >= 8)
+		return below >= band->least && band->least < band->mean ? ABOVE_LEAST : BLOCK + 8;
+	if (filled > 0)
+		return BLOCK + (uint32_t)filled;
+	if (band->most <= below)
+		return ' ';
+	return band->most > below + 8 ? BAND : BAND_END;
+}
+
+/* The line that the bound lies in, from the top; negative: none. */
+static int bound_line(const struct lane_scale *scale, const struct figure_condition *condition, int lines)
+{
+	double part;
+
+	if (!condition || lines < 2)
+		return -1;
+	part = (condition->bound - scale->least) / (scale->most - scale->least);
+	return part >= 0 && part < 1 ? lines - 1 - (int)(part * lines) : -1;
 }
 
 void lane_draw(struct grid *grid, int row, int column, int lines, int wide,
 	const struct figure_column *columns, uint32_t count, const struct lane_scale *scale,
 	const struct figure_condition *condition)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		bool is_met = condition && figure_condition_holds(condition, columns[i].mean);
+	const int bound = bound_line(scale, condition, lines);
 
-		for (int cell = 0; columns[i].is_there && cell < wide; cell++)
-			draw_column(grid, row, column + (int)i * wide + cell, lines,
-				lane_eighths(scale, columns[i].mean, lines),
-				lane_eighths(scale, columns[i].most, lines),
-				is_met ? GRID_WARNING : GRID_TEXT);
+	for (uint32_t i = 0; i < count; i++) {
+		const bool is_met = condition && columns[i].is_there &&
+				    figure_condition_holds(condition, columns[i].mean);
+		const struct band band = {lane_eighths(scale, columns[i].least, lines),
+			lane_eighths(scale, columns[i].mean, lines),
+			lane_eighths(scale, columns[i].most, lines)};
+
+		for (int line = 0; line < lines; line++) {
+			const int below = (lines - 1 - line) * 8;
+			uint32_t rune = columns[i].is_there ? band_rune(&band, below) : ' ';
+			enum grid_style style = below >= band.mean ? GRID_GREY
+						: is_met	   ? GRID_WARNING
+								   : GRID_TEXT;
+
+			if (rune == ' ' && line == bound) {
+				rune = BOUND;
+				style = GRID_GREY;
+			}
+			for (int cell = 0; rune != ' ' && cell < wide; cell++)
+				grid_put(grid, row + line, column + (int)i * wide + cell, rune, style);
+		}
 	}
 }

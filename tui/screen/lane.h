@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lane.h - a figure over time as cells: 1 to 8 lines of eighth blocks, the mean filled, the band from least
- * to most shown by its ends where they differ.
+ * lane.h - a figure over time as cells: 1 to 8 lines of eighth blocks, the mean filled, and the band from
+ * least to most in whole cells.
  *
- *   ▂▃▅▇█▇▅▃      the mean, in eighths of a line, on the scale 0 .. most
- *     ╷╷          the most above it, where it is a line or more higher
+ *     ╷│          up to the most, where it is a line or more above the mean
+ *   ┄▃▓▓┄┄┄┄      a bound, where nothing else is; ▓ is above the least
+ *   ▂████▇▅▃      the mean, in eighths of a line, on the scale 0 .. most
  */
 #ifndef TUI_LANE_H
 #define TUI_LANE_H
@@ -25,7 +26,8 @@ void lane_scale_join(struct lane_scale *scale, const struct lane_scale *other);
 int lane_eighths(const struct lane_scale *scale, double value, int lines);
 
 /* Draws columns, each `wide` cells, into the rows [row, row + lines) from `column` on. Those whose mean meets
- * the condition (NULL: none) are in the colour of warnings. */
+ * the condition (NULL: none) are in the colour of warnings; its bound is a line where there are two or more.
+ */
 void lane_draw(struct grid *grid, int row, int column, int lines, int wide,
 	const struct figure_column *columns, uint32_t count, const struct lane_scale *scale,
 	const struct figure_condition *condition);

@@ -100,9 +100,13 @@ uint32_t text_rune_ascii(uint32_t rune)
 	case 0x25bc: /* cursor mark */
 		return 'V';
 	case 0x2500:
+	case 0x2504: /* a bound */
 		return '-';
 	case 0x2502:
+	case 0x2577: /* a band's end */
 		return '|';
+	case 0x2593: /* above a lane's least */
+		return '#';
 	case 0x2026:
 		return '.';
 	}

@@ -35,7 +35,8 @@ static void events_parse(struct process_settings *settings)
 	settings->waits = strstr(events, EVENT_WORD_WAITS) != NULL;
 	settings->keeps_recursion = strstr(events, EVENT_WORD_RECURSION) != NULL;
 	settings->no_gprof = strstr(events, EVENT_WORD_NO_GPROF) != NULL;
-	settings->delayed = strstr(events, EVENT_WORD_DELAY) != NULL;
+	settings->dormant = strstr(events, EVENT_WORD_DORMANT) != NULL;
+	settings->delayed = settings->dormant || strstr(events, EVENT_WORD_DELAY) != NULL;
 	settings->unsampled = strstr(events, EVENT_WORD_UNSAMPLED) != NULL;
 	settings->io = strstr(events, EVENT_WORD_IO) != NULL;
 	settings->memleak = memleak ? strtoull(memleak + strlen(EVENT_WORD_MEMLEAK), NULL, 16) : 0;

@@ -82,6 +82,7 @@ void counter_open(void)
 			if (word[i] == '=')
 				is = word + i;
 		if (!is || !strncmp(word, &EVENT_WORD_PAPI[1], strlen(EVENT_WORD_PAPI) - 1) ||
+			!strncmp(word, &EVENT_WORD_VALUE[1], strlen(EVENT_WORD_VALUE) - 1) ||
 			!memchr(is, ':', length - (size_t)(is - word)))
 			continue; /* "BY=trap", "gpu=auto" */
 		counters[count] = (struct counter){0};

@@ -211,7 +211,8 @@ static void header_fill(struct event_ring *ring, uint32_t index, uint64_t now_ns
 	_Atomic uint64_t *counters[] = {&ring->signals, &ring->overruns, &ring->samples, &ring->partial,
 		&ring->lost_full, &ring->lost_reentered, &ring->lost_memory, &ring->lost_weight,
 		&ring->unwind_faults, &ring->counts, &ring->handler_ns, &ring->end_ns, &ring->cpu_end_ns,
-		&ring->timer_signal_ns, &ring->due_ns, &ring->saved_ns};
+		&ring->timer_signal_ns, &ring->due_ns, &ring->saved_ns, &ring->values_enabled_ns,
+		&ring->values_running_ns};
 
 	for (unsigned i = 0; i < sizeof(counters) / sizeof(*counters); i++)
 		atomic_store_explicit(counters[i], nothing, memory_order_relaxed);
@@ -285,6 +286,7 @@ void thread_begin(struct thread *t, uint32_t index)
 	counter_arm(t);
 	source_waits_arm(t);
 	papi_arm(t);
+	counter_groups_arm(t);
 }
 
 struct thread *thread_here(void)
@@ -317,6 +319,7 @@ static bool settle(struct thread *t, uint64_t *rest)
 	counter_disarm(t);
 	t->source->disarm(t);
 	papi_disarm(t);
+	counter_groups_disarm(t);
 	source_waits_disarm();
 	now_ns = process_now_ns(); /* only now: a sample may have come in between */
 	cpu_ns = process_thread_cpu_ns();
@@ -353,6 +356,7 @@ void thread_resume(struct thread *t)
 	counter_arm(t);
 	source_waits_arm(t);
 	papi_arm(t);
+	counter_groups_arm(t);
 }
 
 void thread_end(struct thread *t)

@@ -13,6 +13,7 @@
 #include "record/agent/openmp/openmp.h"
 #include "record/agent/process/process.h"
 #include "record/agent/python/python_stack.h"
+#include "record/agent/sample/counter_group.h"
 #include "record/agent/sample/callpath_cache.h"
 #include "record/agent/sample/handler_stack.h"
 #include "record/agent/sample/source.h"
@@ -44,6 +45,7 @@ struct thread {
 	uint64_t counted[EVENT_COUNTERS_MAX]; /* their counts so far */
 	void *papi;			      /* PAPI's state, see papi.h; NULL: none */
 	uint64_t papi_seen[EVENT_COUNTERS_MAX];
+	struct counter_group groups[COUNTER_GROUPS_MAX];
 	void *switches;	      /* the thread's own switch ring, mapped; NULL: none */
 	uint64_t covered_ns;  /* CPU time since cpu_begin_ns that weights and losses stand for */
 	uint64_t ahead_ns;    /* the part of it for which timer signals are still due, see sample_catch_up */
@@ -102,6 +104,10 @@ struct thread {
 	const char *polled_name;
 	const void *woken; /* the object of the last wake with one waiter, and when that was, see cause.h */
 	uint64_t woken_ns;
+	/* The wait for Python's GIL that goes on, see gil.h; gil_begin_ns 0: none. */
+	uint64_t gil_begin_ns;
+	uint64_t gil;
+	uint64_t gil_holder;
 	/* See start_stop.h. */
 	uint32_t open_count; /* those beyond START_STOP_SPANS_MAX are only counted */
 	uint64_t open_serial;

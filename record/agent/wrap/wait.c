@@ -7,6 +7,17 @@
 #include "record/agent/sample/tally.h"
 #include "record/agent/sample/trace.h"
 
+OWN void wait_begin_parked(struct wait *wait)
+{
+	int error = errno;
+
+	if (start_stop_is_asked())
+		start_stop_obey();
+	if (atomic_load(&process.is_parked))
+		wait->thread = NULL;
+	errno = error;
+}
+
 const struct timespec *wait_rest(const struct wait *wait, const struct timespec *whole, struct timespec *rest)
 {
 	uint64_t gone_ns = process_now_ns() - wait->begin_ns;
@@ -60,6 +71,8 @@ static void publish_call(struct thread *t, struct event_span *span, const struct
 		ring_lose_kind(&t->ring, RING_LOST_FULL, EVENT_LOST_SPAN, 0, span->end_ns);
 		return;
 	}
+	if (call->begin_ns)
+		span->begin_ns = call->begin_ns;
 	span->operation = call->operation ? call->operation : EVENT_TEXT_BIT | trace_text(t, call->name);
 	span->bytes = call->bytes;
 	span->attributes = trace_text(t, call->attributes);

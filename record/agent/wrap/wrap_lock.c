@@ -10,7 +10,9 @@
 #include "record/agent/base/real.h"
 #include "record/agent/base/wrap.h"
 #include "record/agent/process/environment.h"
+#include "record/agent/python/python_gil.h"
 #include "record/agent/wrap/cause.h"
+#include "record/agent/wrap/gil.h"
 
 /* ---- whose lock it is ---- */
 
@@ -143,9 +145,16 @@ WAITS_FOR(int, sem_clockwait, (sem_t * semaphore, clockid_t clock, const struct 
 
 WAITS_FOR(int, pthread_cond_wait, (pthread_cond_t * condition, pthread_mutex_t *mutex), (condition, mutex),
 	cause_end_at, "condition", condition, false)
-WAITS_FOR(int, pthread_cond_timedwait,
-	(pthread_cond_t * condition, pthread_mutex_t *mutex, const struct timespec *until),
-	(condition, mutex, until), cause_end_at, "condition", condition, result_ == ETIMEDOUT)
+WRAPPER int pthread_cond_timedwait(
+	pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *until)
+{
+	uint64_t gil = process_is_live() ? python_gil_of(condition) : 0;
+
+	return __builtin_expect(gil != 0, 0)
+		       ? gil_wait(gil, condition, mutex, until)
+		       : WAIT_CAUSED(pthread_cond_timedwait, (condition, mutex, until), cause_end_at,
+				 "condition", condition, result_ == ETIMEDOUT);
+}
 WAITS_FOR(int, pthread_cond_clockwait,
 	(pthread_cond_t * condition, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until),
 	(condition, mutex, clock, until), cause_end_at, "condition", condition, result_ == ETIMEDOUT)
@@ -157,16 +166,6 @@ WAITS_FOR(int, cnd_timedwait,
 
 /* ---- threads ---- */
 
-/* Linux has the thread's number in the number of its clock. 0: it is over, or not known. */
-static unsigned long thread_number(pthread_t thread)
-{
-	clockid_t clock;
-
-	if (!REAL(pthread_getcpuclockid) || real.pthread_getcpuclockid(thread, &clock) || clock >= 0)
-		return 0;
-	return (unsigned long)~(clock >> 3);
-}
-
 /* `failed`: the thread has not ended. */
 static void join_end(
 	const struct wait *wait, const void *function, const char *name, unsigned long tid, bool failed)
@@ -174,12 +173,12 @@ static void join_end(
 	cause_end(wait, function, name, failed ? "timer" : "join", failed || !tid ? NULL : ",tid=", tid);
 }
 
-#define JOINS(name, parameters, arguments)                                         \
-	WRAPPER int name parameters                                                \
-	{                                                                          \
-		unsigned long tid = process_is_live() ? thread_number(thread) : 0; \
-                                                                                   \
-		return WAIT_CAUSED(name, arguments, join_end, tid, result_ != 0);  \
+#define JOINS(name, parameters, arguments)                                               \
+	WRAPPER int name parameters                                                      \
+	{                                                                                \
+		unsigned long tid = process_is_live() ? cause_thread_number(thread) : 0; \
+                                                                                         \
+		return WAIT_CAUSED(name, arguments, join_end, tid, result_ != 0);        \
 	}
 
 JOINS(pthread_join, (pthread_t thread, void **result), (thread, result))

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+# gil.py [ROUNDS] - who holds Python's lock while others want it: `holder` calls C without giving the lock away, 20 ms a
+# round (default 40), in `planted`; `waiter` wants it all that time, and when it has it, sleeps at once. Prints the
+# numbers of both threads.
+#
+# What the trace must show: the waiter waits for the holder alone, 99 % of the time for what `planted` does
+# (`hpct-blame --of gil`), about 20 ms a round: spans `gil`, each one wait, not 5 ms of it.
+import ctypes
+import sys
+import threading
+import time
+
+ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 40
+hold_us = ctypes.PyDLL(None).usleep  # PyDLL: with the lock held
+is_over = False
+
+
+def planted():
+    hold_us(20000)
+
+
+def holder():
+    global is_over
+    for _ in range(ROUNDS):
+        planted()
+        time.sleep(0.002)
+    is_over = True
+
+
+def waiter():
+    while not is_over:
+        time.sleep(0.0002)
+
+
+def main():
+    threads = [threading.Thread(target=f) for f in (holder, waiter)]
+    for thread in threads:
+        thread.start()
+    print(*(thread.native_id for thread in threads))
+    for thread in threads:
+        thread.join()
+
+
+if __name__ == "__main__":
+    main()
