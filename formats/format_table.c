@@ -20,7 +20,7 @@ static const struct format *const formats[] = {&format_tsv, &format_chrome, &for
 #ifdef HPCT_HAS_PROTOBUF
 	&format_pprof, &format_perfetto,
 #endif
-	&format_perf, &format_csv, &format_prometheus, &format_folded, NULL};
+	&format_perf, &format_csv, &format_prometheus, &format_hpctoolkit, &format_folded, NULL};
 
 static bool goes(const struct format *format, enum format_way way)
 {

@@ -6,7 +6,7 @@
 # Options that the manual page has, and --help has no line for.
 _hpct_more() {
 	case $1 in
-	hpct-record) echo --cuda --cuda-graphs --disable-gprof --force --memleak-prob --node --newest --all-cpus --sampler --stack-bytes --trace --unwinder --with-sources ;;
+	hpct-record) echo --cuda --cuda-graphs --disable-gprof --force --memleak-prob --java --node --newest --all-cpus --sampler --stack-bytes --trace --unwinder --with-sources ;;
 	hpct-link) echo --io ;;
 	esac
 }
@@ -40,7 +40,7 @@ _hpct_values() {
 	--of) echo gpu-idle gpu-idle-sampled all-idle cpu-idle cpu-idle-cause waiting serial lock lock-holder lock-pair gil gil-wait gil-pair omp mpi-wait ;;
 	--runtime) echo hidden frames ;;
 	--to) echo tsv csv folded chrome speedscope firefox callgrind svg svg-chart html pprof perfetto otf2 ;;
-	--from) echo tsv csv prometheus chrome nsys otf2 pprof perfetto perf folded ;;
+	--from) echo tsv csv prometheus chrome nsys otf2 pprof perfetto perf hpctoolkit folded ;;
 	--busy) echo any kernel ;;
 	--group) echo process all ;;
 	--over | --each) echo rank thread process host device stream ;;

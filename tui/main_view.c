@@ -181,7 +181,8 @@ static int require_coverage(struct session *session, struct error *error)
 	struct select *select;
 	int result;
 
-	if (session_take_coverage(session).known_ns || is_second_known(session))
+	if (session_take_coverage(session).known_ns || is_second_known(session) ||
+		lanes_are_all(session->run))
 		return 0;
 	result = select_new(&select, error);
 	if (result)
@@ -415,6 +416,8 @@ static int take_options(struct program_call *call, struct session *session, stru
 	memcpy(said, session->message, sizeof(said));
 	session->message[0] = '\0';
 	result = options->lanes ? add_lanes(session, options->lanes, error) : 0;
+	if (!options->lanes && lanes_are_all(session->run))
+		lanes_suggest(session);
 	if (!result)
 		result = open_other(call, session, options->align, error);
 	if (!result)

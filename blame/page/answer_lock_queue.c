@@ -79,8 +79,10 @@ static const char *site_of(struct program_call *call, uint32_t context)
 static void print_convoy(
 	struct program_call *call, struct report *report, const struct lock_convoy *convoy, uint64_t whole_ns)
 {
-	report_string(report, arena_printf(&call->arena, "lock 0x%llx in %s",
-				      (unsigned long long)convoy->lock, site_of(call, convoy->context)));
+	report_string(report,
+		convoy->is_gil ? "Python's GIL"
+			       : arena_printf(&call->arena, "lock 0x%llx in %s",
+					 (unsigned long long)convoy->lock, site_of(call, convoy->context)));
 	report_number(report, convoy->waited_ns);
 	report_real(report, answer_percent(convoy->waited_ns, whole_ns));
 	report_number(report, convoy->convoys);

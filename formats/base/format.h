@@ -80,11 +80,12 @@ struct format {
 	unsigned lacks;		  /* enum format_lack of `put`: the program says so of runs that have them */
 	bool takes_state_metrics; /* `put` supports derived metrics (timeline/sum/state_metrics.h) */
 	bool is_binary;		  /* `put` writes what a terminal should not get */
-	bool is_series;		  /* `take` makes figures over time alone, which may go into a run that is there */
+	bool is_series; /* `take` makes figures over time alone, which may go into a run that is there */
 };
 
 extern const struct format format_tsv, format_folded, format_chrome, format_speedscope, format_pprof,
 	format_perfetto, format_perf, format_nsys, format_otf2, format_callgrind, format_svg,
-	format_svg_chart, format_html, format_firefox, format_csv, format_prometheus;
+	format_svg_chart, format_html, format_firefox, format_hpctoolkit, format_hpctoolkit, format_csv,
+	format_prometheus;
 
 #endif

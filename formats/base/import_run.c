@@ -156,6 +156,28 @@ void import_attribute_put(
 	escape_attribute(attributes, value, size);
 }
 
+/* For each of millions of records: no format is read. */
+size_t import_decimal(char text[IMPORT_DECIMAL_MAX], uint64_t value)
+{
+	char digits[IMPORT_DECIMAL_MAX];
+	size_t size = 0;
+
+	do {
+		digits[size++] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	for (size_t i = 0; i < size; i++)
+		text[i] = digits[size - 1 - i];
+	return size;
+}
+
+void import_attribute_number(struct store_bytes *attributes, const char *key, uint64_t value)
+{
+	char text[IMPORT_DECIMAL_MAX];
+
+	import_attribute_put(attributes, key, strlen(key), text, import_decimal(text, value));
+}
+
 uint32_t import_frame(struct import_run *run, uint32_t parent, uint32_t name)
 {
 	size_t size;

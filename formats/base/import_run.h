@@ -81,6 +81,11 @@ uint32_t import_attributes(struct import_run *run, const struct store_bytes *att
 /* Appends "KEY=VALUE" in the store's spelling. */
 void import_attribute_put(
 	struct store_bytes *attributes, const char *key, size_t key_size, const char *value, size_t size);
+/* The digits of a number, without a NUL; how many. */
+#define IMPORT_DECIMAL_MAX 20u
+size_t import_decimal(char text[IMPORT_DECIMAL_MAX], uint64_t value);
+/* The same for a number. */
+void import_attribute_number(struct store_bytes *attributes, const char *key, uint64_t value);
 /* The frame of that name below `parent` (0: the root). */
 uint32_t import_frame(struct import_run *run, uint32_t parent, uint32_t name);
 

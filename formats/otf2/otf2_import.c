@@ -632,6 +632,17 @@ static OTF2_CallbackCode take_collective(OTF2_LocationRef location, OTF2_TimeSta
 	return take_message(own, UINT64_MAX, UINT64_MAX, sent > received ? sent : received);
 }
 
+/* Its end tells all of it. */
+static OTF2_CallbackCode take_collective_begin(OTF2_LocationRef location, OTF2_TimeStamp time,
+	uint64_t position, void *own, OTF2_AttributeList *list)
+{
+	struct otf2_import *otf2 = own;
+
+	(void)location, (void)time, (void)position, (void)list;
+	otf2->taken++;
+	return OTF2_CALLBACK_SUCCESS;
+}
+
 /* ---- values ---- */
 
 static uint32_t metric_of(struct otf2_import *otf2, struct member *member)
@@ -773,6 +784,7 @@ static OTF2_EvtReaderCallbacks *event_calls(void)
 	OTF2_EvtReaderCallbacks_SetMpiRecvCallback(calls, take_send);
 	OTF2_EvtReaderCallbacks_SetMpiIsendCallback(calls, take_isend);
 	OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(calls, take_isend);
+	OTF2_EvtReaderCallbacks_SetMpiCollectiveBeginCallback(calls, take_collective_begin);
 	OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(calls, take_collective);
 	return calls;
 }
@@ -823,6 +835,8 @@ static int read_events(struct otf2_import *otf2)
 		otf2->damage = OTF2_ERROR_FILE_CAN_NOT_OPEN;
 	for (uint32_t i = 0; i < otf2->location_count && code == 0; i++) {
 		otf2->at = &otf2->locations[i];
+		if (otf2->at->own != UNKNOWN && !*string_at(otf2, otf2->at->own))
+			continue; /* a rank that hpct-export had no process of */
 		if (!find_stream(otf2, &otf2->locations[i]))
 			code = error_memory(otf2->error);
 		if (code == 0)

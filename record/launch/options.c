@@ -28,7 +28,7 @@ const char options_help[] =
 	"  -o, --output RUN       name of the run (%j job, %s step, %h host, %p pid); by\n"
 	"                         default PROGRAM-PID.hpct;  --overwrite  replaces it\n"
 	"  -p, --pid PID,...      what runs already, from outside: until Ctrl-C, its end,\n"
-	"                         or --for DURATION; --comm GLOB [--newest]; -a: all\n"
+	"                         or --for DURATION; --comm GLOB, --cgroup PATH, -a\n"
 	"  -e, --event EVENT[@N]  CPUTIME@5000 (default): a sample every 5000 us of a\n"
 	"                         thread's CPU time; CPUTIME@f200: 200 samples a second.\n"
 	"                         Repeat -e to add counters: page-faults@1, IO, MEMLEAK\n"
@@ -53,6 +53,7 @@ static const struct option long_options[] = {
 	{"comm", required_argument, NULL, 'M'},
 	{"newest", no_argument, NULL, 'n'},
 	{"all-cpus", no_argument, NULL, 'a'},
+	{"cgroup", required_argument, NULL, 'T'},
 	{"dormant", no_argument, NULL, 'H'},
 	{"start", required_argument, NULL, 'A'},
 	{"stop", required_argument, NULL, 'E'},
@@ -76,6 +77,7 @@ static const struct option long_options[] = {
 	{"keep-recursion", no_argument, NULL, 'r'},
 	{"with-sources", no_argument, NULL, 'Z'},
 	{"node", no_argument, NULL, 'j'},
+	{"java", no_argument, NULL, 'I'},
 	{"disable-gprof", no_argument, NULL, 'g'},
 	{"no-children", no_argument, NULL, 'N'},
 	{"ranks", required_argument, NULL, 'R'},
@@ -253,14 +255,16 @@ static const struct plain flags[] = {{'O', offsetof(struct options, overwrite)},
 	{'N', offsetof(struct options, no_children)}, {'X', offsetof(struct options, strict)},
 	{'n', offsetof(struct options, is_newest)}, {'a', offsetof(struct options, is_all)},
 	{'H', offsetof(struct options, is_dormant)}, {'J', offsetof(struct options, is_status)},
-	{'j', offsetof(struct options, names_node)}, {'L', offsetof(struct options, is_list)},
-	{'h', offsetof(struct options, is_help)}, {'V', offsetof(struct options, is_version)}};
+	{'j', offsetof(struct options, names_node)}, {'I', offsetof(struct options, names_java)},
+	{'L', offsetof(struct options, is_list)}, {'h', offsetof(struct options, is_help)},
+	{'V', offsetof(struct options, is_version)}};
 
 static const struct plain given[] = {{'o', offsetof(struct options, run)},
 	{'c', offsetof(struct options, asked.rate)}, {'Y', offsetof(struct options, asked.sampler)},
-	{'A', offsetof(struct options, start)}, {'E', offsetof(struct options, stop)},
-	{'p', offsetof(struct options, pids)}, {'M', offsetof(struct options, comm)},
-	{'P', offsetof(struct options, asked.probability)}, {'S', offsetof(struct options, summary)}};
+	{'T', offsetof(struct options, cgroup)}, {'A', offsetof(struct options, start)},
+	{'E', offsetof(struct options, stop)}, {'p', offsetof(struct options, pids)},
+	{'M', offsetof(struct options, comm)}, {'P', offsetof(struct options, asked.probability)},
+	{'S', offsetof(struct options, summary)}};
 
 /* False: it needs more than storing. */
 static bool plain_take(struct options *options, int letter)
@@ -444,18 +448,23 @@ static int words_add(struct options *options, struct error *error)
 
 	if (options->pc_period)
 		snprintf(samples, sizeof(samples), " cuda-pc=%u", options->pc_period);
-	more = snprintf(options->events + used, room, "%s%s%s gpu=%s%s%s%s%s%s%s", samples,
+	more = snprintf(options->events + used, room, "%s%s%s gpu=%s%s%s%s%s%s%s%s", samples,
 		options->cuda_hold ? " cuda=hold" : "",
 		options->cuda_whole_graphs ? " cuda-graphs=graph" : "", options->gpu,
 		is_delayed ? EVENT_WORD_DELAY : "", options->is_unsampled ? EVENT_WORD_UNSAMPLED : "",
 		options->is_dormant ? EVENT_WORD_DORMANT : "", keeps_recursion ? EVENT_WORD_RECURSION : "",
 		options->has_libunwind ? EVENT_WORD_UNWINDER "libunwind" : "",
-		options->no_gprof ? EVENT_WORD_NO_GPROF : "");
+		options->no_gprof ? EVENT_WORD_NO_GPROF : "", options->names_java ? EVENT_WORD_JAVA : "");
 
 	used += (size_t)more;
 	return (size_t)more < room && selection_add(options, used)
 		       ? 0
 		       : error_set(error, ERROR_USAGE, "too many events; leave some out");
+}
+
+bool options_attach(const struct options *options)
+{
+	return options->pids || options->comm || options->cgroup || options->is_all;
 }
 
 /* --start and the like are words to another hpct-record. */
@@ -482,7 +491,7 @@ static int dormant_check(const struct options *options, struct error *error)
 
 	if (!options->is_dormant)
 		return 0;
-	if (options->pids || options->comm || options->is_all)
+	if (options_attach(options))
 		return error_set(
 			error, ERROR_USAGE, "--dormant starts a program; attach with -p when it is time");
 	if (options->is_delayed || options->is_unsampled)
@@ -500,25 +509,28 @@ static int dormant_check(const struct options *options, struct error *error)
 /* What says nothing about processes that run already. */
 static int attach_check(const struct options *options, struct error *error)
 {
-	bool is_attach = options->pids || options->comm || options->is_all;
+	bool is_attach = options_attach(options);
 
-	if (!!options->pids + !!options->comm + options->is_all > 1)
-		return error_set(
-			error, ERROR_USAGE, "-p, --comm and -a all say what is measured; give one of them");
+	if (!!options->pids + !!options->comm + !!options->cgroup + options->is_all > 1)
+		return error_set(error, ERROR_USAGE,
+			"-p, --comm, --cgroup and -a all say what is measured; give one of them");
 	if (!is_attach && (options->for_ns || options->is_newest))
-		return error_set(error, ERROR_USAGE, "%s goes with -p, --comm or -a",
+		return error_set(error, ERROR_USAGE, "%s goes with -p, --comm, --cgroup or -a",
 			options->for_ns ? "--for" : "--newest");
 	if (options->is_newest && !options->comm)
 		return error_set(error, ERROR_USAGE, "--newest goes with --comm");
 	if (is_attach && *options->program)
 		return error_set(error, ERROR_USAGE,
-			"%s: either start a program or name processes that run already by -p, --comm or -a",
+			"%s: either start a program or name processes that run already by -p, --comm, "
+			"--cgroup or "
+			"-a",
 			*options->program);
-	if (is_attach && (options->is_delayed || options->is_unsampled || options->ranks ||
-				 options->fraction < 1 || options->has_libunwind))
+	if (is_attach &&
+		(options->is_delayed || options->is_unsampled || options->ranks || options->fraction < 1 ||
+			options->has_libunwind || options->names_java || options->names_node))
 		return error_set(error, ERROR_USAGE,
-			"-ds, -e NONE, --ranks, -f and --unwinder need an agent in the program, and -p has "
-			"none");
+			"-ds, -e NONE, --ranks, -f, --unwinder, --java and --node are for a program that is "
+			"started; leave them out");
 	return 0;
 }
 
@@ -567,7 +579,7 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 	if (options->start || options->stop || options->is_status)
 		return 0;
 	if (!options->is_help && !options->is_version && !options->is_list && !*options->program &&
-		!options->pids && !options->comm && !options->is_all)
+		!options_attach(options))
 		return error_set(error, ERROR_USAGE, "no program to record; try hpct-record --help");
 	return 0;
 }

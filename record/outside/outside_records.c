@@ -107,7 +107,7 @@ static struct outside_target *target_begin(
 	for (const struct outside_target *at = outside->targets; at; at = at->next)
 		count++;
 	if (count >= PROCESSES_MAX) {
-		outside->totals.threads_refused++;
+		outside->totals.processes_refused++;
 		return NULL;
 	}
 	return outside_target_new(outside, pid, parent_pid, generation, begin_ns);

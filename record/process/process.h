@@ -45,6 +45,7 @@ struct measured_process {
 	uint64_t rings_at, begin_ns, period_ns;
 	uint64_t tallies_at; /* 0: no tallies */
 	uint64_t names_at;   /* 0: no names of functions */
+	uint64_t code_at;    /* 0: no names of compiled code */
 	struct python_places python;
 	uint64_t end_ns; /* 0: it runs */
 	int end_status;	 /* as of wait(), if has_status */

@@ -65,6 +65,7 @@ struct event_handshake {
 #define EVENT_WORD_UNSAMPLED " SAMPLES=off" /* ... and stays off then, too */
 #define EVENT_WORD_RECURSION " RECURSION"   /* keep every level of recursive calls */
 #define EVENT_WORD_NO_GPROF " GPROF=off"    /* programs built with -pg do not profile themselves */
+#define EVENT_WORD_JAVA " JAVA=on"	    /* names of the methods that a Java machine compiled */
 #define EVENT_WORD_IO " IO=on"		    /* calls that move bytes become spans, their bytes tallies */
 /* " MEMLEAK=P": the agent hpct-agent-memleak.so tallies allocations, each with probability P / 2^32, P in
  * hex */

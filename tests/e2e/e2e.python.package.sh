@@ -38,7 +38,7 @@ fi
 rm -rf package venv from log name hpct-*.tar.gz
 
 export PYTHONPATH=$HPCT_SOURCE/formats/python
-for name in plain arrow errors removed stopped timeline; do
+for name in plain arrow errors threads removed stopped timeline; do
 	code "$name" 0 python3 "$tests" "$name"
 	cat err
 done

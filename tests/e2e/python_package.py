@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python_package.py TEST [ARGUMENT ...] - tests of the Python package, by name: plain, numpy, pandas, arrow, errors, live,
-removed, stopped, endless. Each ends with exit code 0 if all of it held."""
+"""python_package.py TEST [ARGUMENT ...] - tests of the Python package, by name: plain, numpy, pandas, arrow, errors, threads,
+timeline, live, removed, stopped, endless. Each ends with exit code 0 if all of it held."""
 import ctypes
 import os
 import signal
@@ -260,6 +260,30 @@ def errors():
     refuses(2, "closed", lambda: run.stats())
     run.close()
     assert hpct.release().count(".") == 2
+
+
+def threads():
+    """Calls of several threads take turns: each has the answer that it has alone."""
+    import threading
+
+    run, other = hpct.open("mixed.hpct", frames=False), hpct.open("mixed.hpct", frames=False)
+    questions = [lambda r: r.stats(by="path").to_dicts(), lambda r: list(r.slice("spans", columns="begin_ns op")),
+                 lambda r: [len(t) for t in r.records("samples", rows=100, columns="weight")],
+                 lambda r: r.sql("SELECT sum(weight) AS w FROM samples").to_dicts(), lambda r: list(r.streams())]
+    want, wrong = [question(run) for question in questions], []
+
+    def work(number):
+        for i in range(12):
+            question = (number + i) % len(questions)
+            if questions[question](run if i % 2 else other) != want[question]:
+                wrong.append(question)
+
+    workers = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not wrong, wrong
 
 
 def timeline():

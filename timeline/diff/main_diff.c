@@ -467,8 +467,11 @@ static int scale(struct program_call *call, struct opened *opened, struct diff *
 	if (code)
 		return code;
 	progress_end();
-	return scaling_report(&scaling, call->format, ask->question.scaling == DIFF_SCALING_WEAK,
-		select_top(call->select), error);
+	code = scaling_report(
+		&scaling, call->format, ask->question.scaling == DIFF_SCALING_WEAK, program_top(call), error);
+	if (!code)
+		program_say_left_out(call, scaling.count);
+	return code;
 }
 
 /* What of the question is of two sides alone. */

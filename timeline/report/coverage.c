@@ -187,9 +187,21 @@ int coverage_compute(
 	return add_lines(coverage, run, streams, count, select, error);
 }
 
+/* In all of the run nothing was monitored, but there are figures over time. */
+static bool has_figures_alone(const struct run *run, const struct select *select)
+{
+	return run_timed_count(run) < run_stream_count(run) && select_begin_ns(select) <= run_begin_ns(run) &&
+	       select_end_ns(select) >= run_end_ns(run);
+}
+
 int coverage_empty(struct run *run, const struct select *select, struct error *error)
 {
-	uint64_t origin_ns = run_origin_ns(run);
+	const uint64_t origin_ns = run_origin_ns(run);
+
+	if (has_figures_alone(run, select))
+		return error_set(error, ERROR_EMPTY,
+			"%s: nothing was monitored but figures over time; hpct-plot and hpct-view show them",
+			run_path(run));
 
 	return error_set(error, ERROR_EMPTY,
 		"%s: nothing was monitored from %.9f s to %.9f s in the chosen streams; the run covers %.9f "

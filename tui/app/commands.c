@@ -296,7 +296,7 @@ static const struct command {
 	{"depth", set_depth, NULL, "N|auto", "how deep in the call path the cells show"},
 	{"by", set_by, NULL, "KEY", "statistics by function path module line stream op ..."},
 	{"lane", lanes_set, NULL, "NAME[<30] [N|off]", "figures over time below the rows: CPU, memory ..."},
-	{"scale", lanes_set_scale, NULL, "own|shared|NAME A..B",
+	{"scale", lanes_set_scale, NULL, "own|shared|N A..B",
 		"of lanes: their own, one for a unit, or a range"},
 	{"mark", lanes_set_mark, NULL, "NAME<30", "a bound in a lane, and how often it is met"},
 	{"against", flame_page_against, NULL, "A..B|off",

@@ -6,9 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MARK_LINES 3u /* of a lane that gets a bound */
+#define SUGGESTED 5u
+#define SUGGESTED_LINES 2u
+#define BARE_RECORDS \
+	6u /* a thread has so many that is not sampled: its begin and end, what it was not monitored in */
+#define BARE_STREAMS 4096u /* a run of more is no run of figures */
+#define MARK_LINES 3u	   /* of a lane that gets a bound */
 
-static const char *const usual[] = {"cpu_user", "resident", "cpu_busy", "memory_used"};
+static const char *const usual[] = {
+	"cpu_user", "resident", "gpu_busy", "gpu_memory_used", "cpu_busy", "memory_used"};
 
 static struct lanes *lanes_of(struct session *session)
 {
@@ -145,6 +151,41 @@ static void usual_toggle(struct session *session, struct lanes *lanes)
 	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
 		if (is_figure(lanes, usual[i]))
 			lane_add(session, lanes, usual[i], 1, NULL);
+}
+
+bool lanes_are_all(const struct run *run)
+{
+	uint64_t figures = 0, records = 0, streams = 0;
+
+	if (run_timed_count(run) == run_stream_count(run) || run_timed_count(run) > BARE_STREAMS)
+		return false;
+	for (uint32_t i = 0; i < run_stream_count(run); i++) {
+		const struct store_stream *s = &run_stream(run, i)->s;
+
+		if (s->kind == STORE_STREAM_GAUGES) {
+			figures += s->count[STORE_VALUES];
+			continue;
+		}
+		streams++;
+		records += s->count[STORE_SAMPLES] + s->count[STORE_SPANS];
+	}
+	return figures && records <= BARE_RECORDS * streams;
+}
+
+void lanes_suggest(struct session *session)
+{
+	struct lanes *lanes = lanes_of(session);
+	struct error error;
+
+	if (!lanes || lanes->count || figures_renew(session, lanes, NULL, &error))
+		return;
+	usual_toggle(session, lanes);
+	for (uint32_t i = 0; i < lanes->figure_count && lanes->count < SUGGESTED; i++)
+		if (!lane_named(lanes, lanes->figures[i].name) &&
+			lanes->figures[i].least < lanes->figures[i].most)
+			lane_add(session, lanes, lanes->figures[i].name, 1, NULL);
+	for (uint32_t i = 0; i < lanes->count; i++)
+		lanes->lane[i].lines = SUGGESTED_LINES;
 }
 
 /* NAME, NAME<30, then off or a number of lines. */

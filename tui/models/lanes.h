@@ -49,6 +49,10 @@ void lanes_set_mark(struct session *session, const char *value);
 /* `:scale own|shared`, `NAME 0..100`, `NAME auto`. */
 void lanes_set_scale(struct session *session, const char *value);
 void lanes_free(struct lanes *lanes);
+/* Of a run that has nothing but figures over time: shows some, if none were chosen. */
+void lanes_suggest(struct session *session);
+/* True if that is all that the run has. */
+bool lanes_are_all(const struct run *run);
 /* Lines that all lanes take; 0: none. */
 int lanes_rows(const struct session *session);
 /* What the lanes that were read say at the cursor, as many as have room: "gpu_busy 97 % (3 %..100 %)"; "" if

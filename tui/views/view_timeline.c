@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/models/lanes.h"
 #include "tui/models/stretch.h"
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
@@ -241,6 +242,11 @@ static void draw_nothing(struct session *session, struct grid *grid, int row, in
 
 	if (end - row < 4)
 		return;
+	if (lanes_are_all(session->run)) {
+		grid_text(grid, row, at, grid->columns - at,
+			"Only figures over time were recorded: below. :lane NAME adds one.", GRID_TEXT);
+		return;
+	}
 	grid_text(grid, row++, at, grid->columns - at, "Nothing was recorded here.", GRID_TEXT);
 	if (session_stream(session, &stream)) {
 		for (int is_back = 1; is_back >= 0; is_back--) {
@@ -308,7 +314,10 @@ static void timeline_draw(struct session *session, struct grid *grid, struct gri
 		draw_nothing(session, grid, area.row + (int)line + 1, area.row + area.rows);
 	if (session->rows.shown_count == 0)
 		grid_text(grid, area.row + 1, session->layout.label, session->layout.cells,
-			"No stream is shown here. X shows all again, & changes the filter.", GRID_TEXT);
+			lanes_are_all(session->run)
+				? "Only figures over time were recorded: below. :lane NAME adds one."
+				: "No stream is shown here. X shows all again, & changes the filter.",
+			GRID_TEXT);
 }
 
 const struct view view_timeline = {.name = "Timeline", .key = 't', .draw = timeline_draw};

@@ -34,6 +34,7 @@ struct process_settings {
 	bool sums_mpi;	  /* MPI's names are there, and short calls may be sums */
 	bool sums_all_mpi;
 	uint64_t mpi_bound_ns; /* below it they are */
+	bool java;	       /* names of compiled methods are asked for */
 	bool openmp;	       /* regions of OpenMP are summed: a runtime is there, or may come */
 };
 

@@ -49,20 +49,25 @@ WAKES(sem_post, sem_t, semaphore_waiters(object))
 #define RWLOCK_TURN 3u
 #define RWLOCK_WRITER_WAITS 2u
 
-WRAPPER int pthread_rwlock_unlock(pthread_rwlock_t *lock)
+static __attribute__((noinline)) int rwlock_unlock(pthread_rwlock_t *lock, unsigned word)
 {
-	unsigned word = __atomic_load_n(&lock->__data.__readers, __ATOMIC_RELAXED);
-	uint64_t begin_ns;
-	int result;
+	uint64_t begin_ns = word >> 3 <= 2 && process_is_live() ? process_now_ns() : 0;
+	int result = REAL(pthread_rwlock_unlock)(lock);
 
-	if (__builtin_expect((word & RWLOCK_TURN) != RWLOCK_WRITER_WAITS, 1))
-		return REAL(pthread_rwlock_unlock)(lock);
-	begin_ns = word >> 3 <= 2 && process_is_live() ? process_now_ns() : 0;
-	result = REAL(pthread_rwlock_unlock)(lock);
 	if (begin_ns)
 		cause_wake(begin_ns, (const void *)(uintptr_t)real.pthread_rwlock_unlock,
 			"pthread_rwlock_unlock", lock, 1);
 	return result;
+}
+
+WRAPPER int pthread_rwlock_unlock(pthread_rwlock_t *lock)
+{
+	unsigned word = __atomic_load_n(&lock->__data.__readers, __ATOMIC_RELAXED);
+
+	/* Without REAL(), so that nothing is saved on the way to the jump. */
+	if (__builtin_expect((word & RWLOCK_TURN) == RWLOCK_WRITER_WAITS || !real.pthread_rwlock_unlock, 0))
+		return rwlock_unlock(lock, word);
+	return real.pthread_rwlock_unlock(lock);
 }
 
 /* Processes that wake each other by signals read them from a signalfd, as postgres's backends do. */
