@@ -588,3 +588,28 @@ int wait_end_find(struct wait_end *found, struct run *run, uint32_t stream, uint
 		result = find_cause(&search, error);
 	return result;
 }
+
+bool wait_end_is_open(const struct run *run, uint32_t stream, const struct wait_end *end)
+{
+	return end->end_ns >= run_stream(run, stream)->s.end_ns;
+}
+
+int wait_end_circle(uint32_t found[WAIT_END_CIRCLE], uint32_t *count, struct run *run, uint32_t stream,
+	struct error *error)
+{
+	uint32_t at = stream, steps = 0;
+
+	*count = 0;
+	do {
+		uint64_t end_ns = run_stream(run, at)->s.end_ns;
+		struct wait_end end;
+		int result = wait_end_find(&end, run, at, end_ns - 1, end_ns, error);
+
+		if (result || end.by != WAIT_END_HOLDER || !wait_end_is_open(run, at, &end))
+			return result;
+		found[steps++] = at;
+		at = end.stream;
+	} while (at != stream && steps < WAIT_END_CIRCLE);
+	*count = at == stream ? steps : 0;
+	return 0;
+}

@@ -48,4 +48,14 @@ struct wait_end {
 int wait_end_find(struct wait_end *found, struct run *run, uint32_t stream, uint64_t begin_ns,
 	uint64_t end_ns, struct error *error);
 
+/* The stream's end found it waiting. */
+bool wait_end_is_open(const struct run *run, uint32_t stream, const struct wait_end *end);
+
+/* Threads that wait for each other for ever: from the wait in which the stream ended, who holds what each
+ * waits for, until it is the first one again. `found` gets that many streams, from the first on; 0: no such
+ * circle of WAIT_END_CIRCLE at most. */
+#define WAIT_END_CIRCLE 8u
+int wait_end_circle(uint32_t found[WAIT_END_CIRCLE], uint32_t *count, struct run *run, uint32_t stream,
+	struct error *error);
+
 #endif

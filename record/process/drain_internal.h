@@ -69,6 +69,8 @@ static inline struct store_record *drain_span_new(struct drain *drain)
 		drain_spans_flush(drain);
 	return &drain->spans->record[drain->spans->count++];
 }
+/* A span `lock` of the thread's wait that never ends, if it waits for a lock. */
+void drain_lock_open(struct drain *drain, struct event_ring *shared, uint64_t end_ns);
 void drain_lost_put(
 	struct drain *drain, uint64_t begin_ns, uint64_t end_ns, uint64_t count, uint32_t attributes);
 /* Visitors like drain_record_take. */

@@ -93,6 +93,28 @@ bool drain_span_take(struct drain *drain, const struct event_span *span)
 	return true;
 }
 
+/* A thread that waited for a lock at its end never got it: what a span `lock` says of it otherwise. */
+void drain_lock_open(struct drain *drain, struct event_ring *shared, uint64_t end_ns)
+{
+	uint64_t begin_ns = atomic_load_explicit(&shared->lock_begin_ns, memory_order_acquire);
+	uint64_t lock = atomic_load_explicit(&shared->lock, memory_order_relaxed);
+	uint32_t holder = atomic_load_explicit(&shared->lock_holder, memory_order_relaxed);
+	char text[64];
+	int size;
+
+	if (!begin_ns || begin_ns != atomic_load_explicit(&shared->wait_begin_ns, memory_order_relaxed) ||
+		end_ns <= begin_ns)
+		return;
+	size = snprintf(text, sizeof(text), "lock=0x%llx", (unsigned long long)lock);
+	if (holder)
+		size += snprintf(text + size, sizeof(text) - (size_t)size, ",holder=%u", holder);
+	*drain_span_new(drain) = (struct store_record){.begin_ns = begin_ns,
+		.end_ns = end_ns,
+		.context = wait_paths_context(&drain->ring->waits, begin_ns, end_ns),
+		.what = store_writer_op(drain->writer, "lock", 4),
+		.attributes = store_writer_text(drain->writer, text, (size_t)size)};
+}
+
 void drain_lost_put(
 	struct drain *drain, uint64_t begin_ns, uint64_t end_ns, uint64_t count, uint32_t attributes)
 {

@@ -273,6 +273,12 @@ struct event_ring {
 	/* Where it waits, as far as it knows by itself, in case it never returns from there: a node that is
 	 * in the ring. 0: the stack tells. Written before wait_begin_ns. */
 	_Atomic uint32_t wait_node;
+	/* What it waits for, in case it never gets it: the lock of the wait that began at lock_begin_ns, and
+	 * who had it then, by tid; 0: nobody knows. Of no meaning where lock_begin_ns is not wait_begin_ns.
+	 */
+	_Atomic uint32_t lock_holder;
+	_Atomic uint64_t lock;		/* address */
+	_Atomic uint64_t lock_begin_ns; /* stored with release, after the two */
 	/* CPU clock at the begin of the current pause, and CPU time in finished pauses; see
 	 * record/agent/sample/start_stop.h */
 	_Atomic uint64_t pause_cpu_ns; /* EVENT_NOT_PAUSED: no pause */

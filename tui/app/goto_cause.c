@@ -15,6 +15,7 @@
 #include "tui/views/views.h"
 
 #define LOOK_NS 60000000000u /* more would be read for longer than a key may take */
+#define THREADS_MOST 64u     /* that are looked at for a deadlock: each costs a scan */
 #define BACK "   Backspace goes back"
 
 /* Of what a stream did in [from, until), or in its last minute, the longest stretch of one function; false:
@@ -72,21 +73,61 @@ static void put_who(struct session *session, char *out, size_t size_bytes, const
 			end->cause, end->cause[0] ? ")" : "");
 }
 
-static void say_untold(struct session *session, const struct wait_end *end)
+/* "deadlock: audit 2 waits for transfer 1, transfer 1 for audit 2"; false: the wait is in no such circle. */
+static bool put_circle(struct session *session, char *out, size_t size_bytes, uint32_t stream)
 {
-	char wait[FORMAT_NUMBER_BYTES];
+	uint32_t circle[WAIT_END_CIRCLE], count = 0;
+	size_t used;
+	struct error error;
+
+	if (wait_end_circle(circle, &count, session->run, stream, &error) || count < 2)
+		return false;
+	used = (size_t)snprintf(out, size_bytes, "deadlock: ");
+	for (uint32_t i = 0; i < count && used < size_bytes; i++)
+		used += (size_t)snprintf(out + used, size_bytes - used, "%s%s %sfor %s", i ? ", " : "",
+			rows_stream_label(&session->rows, circle[i]), i ? "" : "waits ",
+			rows_stream_label(&session->rows, circle[(i + 1) % count]));
+	return true;
+}
+
+/* A thread that waits for ever without a lock, as for the end of another, may be kept by a deadlock of its
+ * process. */
+static bool put_circle_near(struct session *session, char *out, size_t size_bytes, uint32_t stream)
+{
+	const struct run_stream *own = run_stream(session->run, stream);
+	uint32_t looked = 0;
+
+	for (uint32_t i = 0; i < run_stream_count(session->run) && looked < THREADS_MOST; i++) {
+		const struct run_stream *s = run_stream(session->run, i);
+
+		if (i == stream || s->s.kind != STORE_STREAM_CPU || s->store != own->store ||
+			s->s.pid != own->s.pid || s->s.generation != own->s.generation)
+			continue;
+		looked++;
+		if (put_circle(session, out, size_bytes, i))
+			return true;
+	}
+	return false;
+}
+
+static void say_untold(struct session *session, uint32_t stream, const struct wait_end *end)
+{
+	char wait[FORMAT_NUMBER_BYTES], text[SESSION_TEXT];
 
 	format_number_short(wait, end->end_ns - end->begin_ns);
 	if (end->by == WAIT_END_ITSELF)
 		session_say(session, "this one came last: it waited for nobody");
-	else if (end->end_ns >= run_end_ns(session->run))
+	else if (wait_end_is_open(session->run, stream, end) &&
+		 put_circle_near(session, text, sizeof(text), stream))
+		session_say(session, "%s: this wait does not end", text);
+	else if (wait_end_is_open(session->run, stream, end))
 		session_say(session, "this wait has not ended, and no record says who it is for");
 	else
 		session_say(session, "no record says who ended this wait of %s; 1 shows what ran meanwhile",
 			wait);
 }
 
-static void go_to(struct session *session, const struct wait_end *end)
+static void go_to(struct session *session, uint32_t stream, const struct wait_end *end)
 {
 	uint64_t until_ns =
 		end->until_ns < run_end_ns(session->run) ? end->until_ns : run_end_ns(session->run);
@@ -102,6 +143,11 @@ static void go_to(struct session *session, const struct wait_end *end)
 		at_ns = longest.begin_ns;
 	if (!session_go_to(session, end->stream, at_ns))
 		return;
+	if (end->by == WAIT_END_HOLDER && wait_end_is_open(session->run, stream, end) &&
+		put_circle(session, text, sizeof(text), stream)) {
+		session_say(session, "%s" BACK, text);
+		return;
+	}
 	put_who(session, text, sizeof(text), end);
 	session_say(session, "%s: the wait took %s" BACK, text, wait);
 }
@@ -118,9 +164,9 @@ bool goto_cause(struct session *session, uint32_t stream, uint64_t begin_ns, uin
 	if (end.by == WAIT_END_NO_WAIT || (end.by < WAIT_END_HOLDER && !is_last))
 		return false;
 	if (end.by >= WAIT_END_HOLDER)
-		go_to(session, &end);
+		go_to(session, stream, &end);
 	else
-		say_untold(session, &end);
+		say_untold(session, stream, &end);
 	return true;
 }
 

@@ -21,7 +21,7 @@ struct group_busy {
 	 * many of them are read, how many lie up to `node`, how many of those were read */
 	uint32_t node, threads, chosen, passed, read;
 	bool is_done;
-	bool is_coarse;		      /* threads: shares are of longer times than columns */
+	bool is_coarse; /* threads: shares are of longer times than columns; devices: of parts of them */
 	bool has_sums_missed;	      /* the sums of all streams were asked for, and there are none */
 	uint64_t *busy_ns, *there_ns; /* threads: sums so far, by column */
 	float shares[];
@@ -232,15 +232,64 @@ static void add_stretch(void *own, uint64_t begin_ns, uint64_t end_ns)
 	}
 }
 
+/* About so many spans the queues have in the window: as if they were spread evenly. */
+static double spans_in_window(const struct frame *frame, const uint32_t *queues, uint32_t count)
+{
+	double spans = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct store_stream *s = &run_stream(frame->run, queues[i])->s;
+		uint64_t from = s->begin_ns > frame->begin_ns ? s->begin_ns : frame->begin_ns;
+		uint64_t until = s->end_ns < frame->end_ns ? s->end_ns : frame->end_ns;
+
+		if (until > from)
+			spans += (double)s->count[STORE_SPANS] * (double)(until - from) /
+				 (double)(s->end_ns - s->begin_ns);
+	}
+	return spans;
+}
+
+/* Where no sums tell, and reading all would take too long: what holds in the middle of a column holds in all
+ * of it, as far as the sum of the queues, which is known, allows. */
+static int unite_middles(struct frame *frame, const uint32_t *queues, uint32_t count, const bool *is_shared,
+	uint64_t *busy_ns, struct error *error)
+{
+	uint64_t *part_ns = calloc((size_t)frame->columns.count + 1, sizeof(*part_ns));
+	struct busy busy = {frame, part_ns};
+	int result = part_ns ? 0 : error_memory(error);
+
+	for (uint32_t c = 0; c < frame->columns.count && !result; c++) {
+		uint64_t begin_ns = frame_column_ns(frame, c), length_ns = frame_column_length(frame, c);
+		uint64_t part = length_ns / GROUP_BUSY_UNION_PART, most, least;
+
+		if (!is_shared[c] || !part)
+			continue;
+		begin_ns += (length_ns - part) / 2;
+		result = device_busy_sweep(
+			frame->run, queues, count, begin_ns, begin_ns + part, add_stretch, &busy, error);
+		most = busy_ns[c] < length_ns ? busy_ns[c] : length_ns;
+		least = busy_ns[c] / count;
+		busy_ns[c] = (uint64_t)((double)part_ns[c] * (double)length_ns / (double)part);
+		busy_ns[c] = busy_ns[c] > most ? most : busy_ns[c] < least ? least : busy_ns[c];
+	}
+	free(part_ns);
+	return result;
+}
+
 /* Columns in which several queues are busy: the rest is in *busy_ns already. */
 static int unite_columns(struct frame *frame, const uint32_t *queues, uint32_t count, const bool *is_shared,
-	uint64_t *busy_ns, struct error *error)
+	uint64_t *busy_ns, bool *is_about, struct error *error)
 {
 	struct busy busy = {frame, busy_ns};
 	struct device_busy_gaps gaps = {0};
 	struct device_busy united;
 	int result = device_busy_open(&united, frame->run, queues, count, error);
 
+	if (!result && !united.is_there && run_sums_rollups(frame->run) &&
+		spans_in_window(frame, queues, count) > GROUP_BUSY_UNION_SPANS) {
+		*is_about = true;
+		return unite_middles(frame, queues, count, is_shared, busy_ns, error);
+	}
 	for (uint32_t c = 0; c < frame->columns.count && !result; c++) {
 		if (!is_shared[c])
 			continue;
@@ -281,7 +330,7 @@ static bool sum_queues(struct frame *frame, const uint32_t *queues, uint32_t cou
 
 /* Busy time of one device in each column; its queues are the nodes (device, end). */
 static int unite_device(struct frame *frame, const struct rows *rows, uint32_t device, uint64_t *busy_ns,
-	uint64_t *there_ns, struct error *error)
+	uint64_t *there_ns, bool *is_about, struct error *error)
 {
 	bool *is_shared = calloc((size_t)frame->columns.count + 1, sizeof(*is_shared));
 	uint32_t *queues = calloc(rows->nodes[device].next - device, sizeof(*queues)), count = 0;
@@ -295,7 +344,7 @@ static int unite_device(struct frame *frame, const struct rows *rows, uint32_t d
 		i = rows_below(rows, device, i, ROWS_QUEUE))
 		queues[count++] = rows->nodes[i].stream;
 	if (sum_queues(frame, queues, count, is_shared, busy_ns, there_ns))
-		result = unite_columns(frame, queues, count, is_shared, busy_ns, error);
+		result = unite_columns(frame, queues, count, is_shared, busy_ns, is_about, error);
 free_lists:
 	free(is_shared);
 	free(queues);
@@ -316,7 +365,7 @@ static int add_devices(struct frame *frame, const struct rows *rows, uint32_t no
 	for (uint32_t d = rows_below(rows, node, UINT32_MAX, ROWS_DEVICE); d != UINT32_MAX;
 		d = rows_below(rows, node, d, ROWS_DEVICE), devices++) {
 		memset(busy_ns, 0, columns * sizeof(*busy_ns));
-		result = unite_device(frame, rows, d, busy_ns, there_ns, error);
+		result = unite_device(frame, rows, d, busy_ns, there_ns, &busy->is_coarse, error);
 		if (result)
 			return result;
 		for (uint32_t c = 0; c < columns; c++)

@@ -16,6 +16,10 @@
  * that are read by longer times where there are more of those. */
 #define GROUP_BUSY_EXACT_MAX 64u
 #define GROUP_BUSY_DENSE_MAX 16u
+/* A device without sums of its union: more spans than that are not all read, but those of a part of each
+ * column. */
+#define GROUP_BUSY_UNION_SPANS 500000.0
+#define GROUP_BUSY_UNION_PART 16u
 #define GROUP_BUSY_COARSE_MAX 128u
 
 /* Reads the next stream below the node, if one is left; sets *is_done once the sums are complete. */

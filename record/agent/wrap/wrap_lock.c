@@ -54,6 +54,21 @@ static void lock_end(
 	wait_end_call(wait, function, &call);
 }
 
+/* A thread that never gets the lock publishes no wait: the collector takes this from the ring when it ends.
+ */
+static void lock_begin(struct wait *wait, const void *lock, unsigned holder)
+{
+	struct event_ring *shared;
+
+	wait_begin(wait);
+	if (!wait->thread || wait->outer_ns)
+		return;
+	shared = wait->thread->ring.shared;
+	atomic_store_explicit(&shared->lock, (uintptr_t)lock, memory_order_relaxed);
+	atomic_store_explicit(&shared->lock_holder, holder, memory_order_relaxed);
+	atomic_store_explicit(&shared->lock_begin_ns, wait->begin_ns, memory_order_release);
+}
+
 /* Value of a call that waits for a lock. */
 #define LOCK(name, arguments, lock, holder_of)                                              \
 	__extension__({                                                                     \
@@ -61,7 +76,7 @@ static void lock_end(
 		struct wait wait_;                                                          \
 		int result_;                                                                \
                                                                                             \
-		wait_begin(&wait_);                                                         \
+		lock_begin(&wait_, lock, holder_);                                          \
 		result_ = REAL(name) arguments;                                             \
 		lock_end(&wait_, (const void *)(uintptr_t)real.name, #name, lock, holder_); \
 		result_;                                                                    \
