@@ -4,6 +4,9 @@
  */
 #include "formats/format_table.h"
 
+#include <dirent.h>
+#include <fnmatch.h>
+#include <limits.h>
 #include <string.h>
 
 static const struct format *const formats[] = {&format_tsv, &format_chrome, &format_speedscope,
@@ -17,7 +20,7 @@ static const struct format *const formats[] = {&format_tsv, &format_chrome, &for
 #ifdef HPCT_HAS_PROTOBUF
 	&format_pprof, &format_perfetto,
 #endif
-	&format_perf, &format_csv, &format_prometheus, &format_folded, NULL};
+	&format_perf, &format_csv, &format_prometheus, &format_hpctoolkit, &format_folded, NULL};
 
 static bool goes(const struct format *format, enum format_way way)
 {
@@ -32,6 +35,34 @@ const struct format *format_find(const char *name, enum format_way way)
 		if (goes(formats[i], way) && strcmp(formats[i]->name, name) == 0)
 			return formats[i];
 	return NULL;
+}
+
+/* The first by name of a directory's files that match. */
+static bool find_file(DIR *directory, const char *path, const char *pattern, char *file)
+{
+	char name[NAME_MAX + 1] = "";
+	const struct dirent *entry;
+
+	rewinddir(directory);
+	while ((entry = readdir(directory)))
+		if (fnmatch(pattern, entry->d_name, FNM_PERIOD) == 0 &&
+			(!*name || strcmp(entry->d_name, name) < 0))
+			snprintf(name, sizeof name, "%s", entry->d_name);
+	return *name && snprintf(file, PATH_MAX, "%s/%s", path, name) < PATH_MAX;
+}
+
+const struct format *format_directory(const struct format *only, const char *path, char *file)
+{
+	const struct format *found = NULL;
+	DIR *directory = opendir(path);
+
+	for (size_t i = 0; directory && formats[i] && !found; i++)
+		if (formats[i]->anchor && (!only || only == formats[i]) &&
+			find_file(directory, path, formats[i]->anchor, file))
+			found = formats[i];
+	if (directory)
+		closedir(directory);
+	return found;
 }
 
 const struct format *format_guess(const uint8_t *head, size_t size)

@@ -82,6 +82,8 @@ static int put(
 	int rc = is_file && !is_directory ? put_file(call, choice, &output, error)
 					  : choice->format->put(call->run, call->select, &output, error);
 
+	if (rc >= 0 && !is_file && fflush(stdout) != 0)
+		rc = error_unwritten(error);
 	if (rc >= 0)
 		say_left_out(call, choice->format, &output);
 	store_bytes_fini(&output.left_out);

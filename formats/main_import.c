@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,12 +55,13 @@ struct bounds {
 	uint64_t begin_ns, end_ns;
 };
 
-/* The sentence of what is kept says what is damaged, too. */
+/* The sentence of what is kept says what is damaged, too. path: NULL for a stream. */
 static int take(const struct choice *choice, struct packed_file *file, FILE *in, const char *name,
-	const char *output, const struct bounds *bounds, struct error *error)
+	const char *path, const char *output, const struct bounds *bounds, struct error *error)
 {
 	struct format_input input = {.in = in,
 		.name = name,
+		.path = path,
 		.fd = packed_file_fd(file),
 		.file = file,
 		.finds_names = true,
@@ -145,7 +147,7 @@ static int take_into(
 		packed_file_close(file, name, NULL);
 		return rc;
 	}
-	rc = take(&choice, file, in, name, made, &bounds, error);
+	rc = take(&choice, file, in, name, NULL, made, &bounds, error);
 	return rc ? rc : store_move(made, choice.into, &call->arena, error);
 }
 
@@ -159,14 +161,19 @@ static int work(struct program_call *call, struct error *error)
 	const char *name = is_stdin ? "standard input" : input;
 	struct packed_file *file = NULL;
 	FILE *in = NULL;
+	char inside[PATH_MAX];
 	int fd;
 
 	if (!output)
 		return error_memory(error);
-	if (!is_stdin && stat(input, &status) == 0 && S_ISDIR(status.st_mode))
-		return error_set(error, ERROR_RUN,
-			"%s is a directory: name a file of rows, as hpct-slice --format tsv writes them",
-			input);
+	if (!is_stdin && stat(input, &status) == 0 && S_ISDIR(status.st_mode)) {
+		if (!format_directory(choice->format, input, inside))
+			return error_set(error, ERROR_RUN,
+				"%s is a directory: name a file, or an archive of OTF2 or a database of "
+				"HPCToolkit, which are one",
+				input);
+		input = name = inside;
+	}
 	fd = is_stdin ? dup(STDIN_FILENO) : open(input, O_RDONLY | O_CLOEXEC);
 	file = fd < 0 ? NULL : packed_file_open(fd, &in);
 	if (!file)
@@ -175,7 +182,7 @@ static int work(struct program_call *call, struct error *error)
 			strerror(errno));
 	if (choice->into)
 		return take_into(call, file, in, name, error);
-	return take(choice, file, in, name, output, &(struct bounds){0, 0}, error);
+	return take(choice, file, in, name, is_stdin ? NULL : name, output, &(struct bounds){0, 0}, error);
 }
 
 static char from_help[FORMAT_TEXT_MAX];

@@ -6,7 +6,7 @@
 # Options that the manual page has, and --help has no line for.
 _hpct_more() {
 	case $1 in
-	hpct-record) echo --cuda --cuda-graphs --disable-gprof --force --memleak-prob --node --newest --all-cpus --sampler --stack-bytes --trace --unwinder --with-sources ;;
+	hpct-record) echo --cuda --cuda-graphs --disable-gprof --force --memleak-prob --java --node --newest --all-cpus --sampler --stack-bytes --trace --unwinder --with-sources ;;
 	hpct-link) echo --io ;;
 	esac
 }
@@ -28,7 +28,8 @@ _hpct_values() {
 	case $1$2 in
 	hpct-blame--by) echo function path module line loop inline file instruction script mark; return ;;
 	hpct-diff--by) echo function path module line loop inline file instruction script op mark; return ;;
-	hpct-stats--by | hpct-view--by) echo function path module line loop inline file instruction script stream op; return ;;
+	hpct-stats--by) echo function path module line loop inline file instruction script stream op cluster; return ;;
+	hpct-view--by) echo function path module line loop inline file instruction script stream op; return ;;
 	hpct-view--format) echo text ansi svg html; return ;;
 	hpct-report--format) echo table tsv json html; return ;;
 	esac
@@ -39,10 +40,10 @@ _hpct_values() {
 	--of) echo gpu-idle gpu-idle-sampled all-idle cpu-idle cpu-idle-cause waiting serial lock lock-holder lock-pair gil gil-wait gil-pair omp mpi-wait ;;
 	--runtime) echo hidden frames ;;
 	--to) echo tsv csv folded chrome speedscope firefox callgrind svg svg-chart html pprof perfetto otf2 ;;
-	--from) echo tsv csv prometheus chrome nsys pprof perf folded ;;
+	--from) echo tsv csv prometheus chrome nsys otf2 pprof perfetto perf hpctoolkit folded ;;
 	--busy) echo any kernel ;;
 	--group) echo process all ;;
-	--over) echo rank thread process host device ;;
+	--over | --each) echo rank thread process host device stream ;;
 	--scaling) echo strong weak ;;
 	--shape) echo cpu gpu mixed odd waits ;;
 	--colors) echo 256 16 8 0 ;;

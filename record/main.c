@@ -26,6 +26,7 @@
 #include "record/base/process_title.h"
 #include "record/base/stdout_check.h"
 #include "record/collect/collect.h"
+#include "record/launch/control.h"
 #include "record/launch/launch.h"
 #include "record/launch/launch_name.h"
 #include "record/launch/nested.h"
@@ -49,6 +50,7 @@ struct record {
 	struct target_check target;
 	struct launch_name name;
 	char run[PATH_MAX + 64]; /* absolute path */
+	char cgroup[PATH_MAX];	 /* --cgroup: its directory */
 	struct install_paths paths;
 	struct rendezvous rendezvous;
 	/* The program takes no agent, and is measured from outside by a thread of ours. */
@@ -365,8 +367,8 @@ static void outside_choose(struct record *record, char *reason, size_t room)
 
 	plan.parent = (pid_t)syscall(SYS_gettid);
 	record->outside.is_wanted = record->target.is_seen_outside && plan.period_ns &&
-				    !record->options.is_delayed && !record->options.is_unsampled &&
-				    !outside_try(&plan, &totals, &error);
+				    !record->options.is_delayed && !record->options.is_dormant &&
+				    !record->options.is_unsampled && !outside_try(&plan, &totals, &error);
 	snprintf(reason, room, "%.100s %s: %s%s", record->target.binary,
 		record->outside.is_wanted ? "is measured from outside" : "runs unmeasured",
 		record->target.unmeasurable,
@@ -571,14 +573,14 @@ static void stop_signals_close(int signals)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void attach_tell(const struct outside_found *found, uint64_t for_ns)
+static void attach_tell(const struct outside_found *found, const char *group, uint64_t for_ns)
 {
 	if (!isatty(STDERR_FILENO))
 		return;
 	if (found->count)
 		fprintf(stderr, "hpct-record: measures process %u (%s)", found->pids[0], found->name);
 	else
-		fprintf(stderr, "hpct-record: measures all of this machine");
+		fprintf(stderr, "hpct-record: measures all of %s", group ? group : "this machine");
 	if (found->count > 1)
 		fprintf(stderr, " and %u others", found->count - 1);
 	if (for_ns)
@@ -597,11 +599,12 @@ static int attach_measure(
 
 	plan.pids = found->pids;
 	plan.pid_count = found->count;
-	plan.is_all = record->options.is_all;
+	plan.is_all = !found->count;
+	plan.cgroup = record->options.cgroup ? record->cgroup : NULL;
 	result = outside_open(&outside, &plan, error);
 	if (result)
 		return result;
-	attach_tell(found, for_ns);
+	attach_tell(found, plan.cgroup, for_ns);
 	outside_run(outside, stop, for_ns ? clock_now_ns() + for_ns : 0);
 	outside_close(outside, &totals);
 	if (totals.threads_refused)
@@ -609,13 +612,20 @@ static int attach_measure(
 			"hpct-record: %u threads were not measured: no descriptors were left for them; raise "
 			"ulimit -Hn\n",
 			totals.threads_refused);
+	if (totals.processes_refused)
+		fprintf(stderr,
+			"hpct-record: %u processes were not measured: they came by the hundred, and at most "
+			"1024 "
+			"are followed at once; --no-children leaves them all out\n",
+			totals.processes_refused);
 	return 0;
 }
 
 static int attach(struct record *record, struct error *error)
 {
 	static struct outside_found found;
-	struct outside_asked asked = {record->options.pids, record->options.comm, record->options.is_newest};
+	struct outside_asked asked = {record->options.pids, record->options.comm, record->options.is_newest,
+		record->options.cgroup ? record->cgroup : NULL};
 	struct rusage usage = {0};
 	int stop, result;
 
@@ -623,8 +633,11 @@ static int attach(struct record *record, struct error *error)
 		return error_set(error, ERROR_USAGE,
 			"from outside only CPUTIME is measured; leave other events out, or start the program "
 			"with hpct-record");
-	if (record->options.is_all)
-		outside_find_all(&found);
+	if (record->options.cgroup &&
+		outside_find_cgroup(record->cgroup, sizeof(record->cgroup), record->options.cgroup, error))
+		return -error->code;
+	if (record->options.is_all || (record->options.cgroup && outside_may_all()))
+		outside_find_all(&found, asked.cgroup);
 	else if (outside_find(&found, &asked, error))
 		return -error->code;
 	if (attach_program(record, &found))
@@ -639,6 +652,30 @@ static int attach(struct record *record, struct error *error)
 	else
 		measuring_finish(record, RENDEZVOUS_NO_STATUS, &usage);
 	return result;
+}
+
+/* ---- words to another hpct-record ---- */
+
+static int speak(const struct options *options)
+{
+	const char *run = options->start ? options->start : options->stop;
+	struct error error = {0};
+	uint64_t late = 0;
+
+	if (options->is_status ? control_list(options->program[0], &error)
+			       : control_order(run, options->start ? EVENT_CONTROL_START : EVENT_CONTROL_STOP,
+					 &late, &error)) {
+		fflush(stdout);
+		say(error.text);
+		return LAUNCH_FAILED;
+	}
+	if (late)
+		fprintf(stderr,
+			"hpct-record: %lu processes of %s wait in calls that hpct does not interrupt; they "
+			"follow "
+			"as soon as those end\n",
+			(unsigned long)late, run);
+	return stdout_check("hpct-record", 0, LAUNCH_FAILED);
 }
 
 int main(int argc, char **argv)
@@ -663,10 +700,12 @@ int main(int argc, char **argv)
 		list_all();
 	if (record.options.is_help || record.options.is_version || record.options.is_list)
 		return stdout_check("hpct-record", 0, LAUNCH_FAILED);
+	if (record.options.start || record.options.stop || record.options.is_status)
+		return speak(&record.options);
 	for (unsigned i = 0; i < record.options.note_count; i++)
 		say(record.options.notes[i]);
 	launch_name_find(&record.name);
-	if (record.options.pids || record.options.comm || record.options.is_all) {
+	if (options_attach(&record.options)) {
 		if (!attach(&record, &error))
 			return 0;
 		say(error.text);

@@ -147,7 +147,8 @@ struct store_metric {
 
 /* One line of an expanded frame; a symbol has one or more, outermost function first. */
 enum store_scope_kind { STORE_SCOPE_FUNCTION, STORE_SCOPE_INLINE, STORE_SCOPE_LOOP };
-#define STORE_SCOPE_MAX 64 /* deepest inline chain kept */
+#define STORE_SCOPE_MAX 64     /* deepest inline chain kept */
+#define STORE_LOOP_SPIN "spin" /* name of a loop that only waits */
 struct store_scope {
 	uint32_t kind; /* enum store_scope_kind */
 	uint32_t

@@ -4,6 +4,7 @@
  * after the keys of --keys.
  */
 #include <langinfo.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,9 @@
 #include "timeline/names/names_fill.h"
 #include "timeline/report/coverage.h"
 #include "timeline/report/program.h"
+#include "timeline/stats/stacks_now.h"
 #include "tui/app/app.h"
+#include "tui/app/kept_run.h"
 #include "tui/app/progress_keys.h"
 #include "tui/app/screenshot.h"
 #include "tui/app/session_read.h"
@@ -30,7 +33,9 @@
 #define VIEW_READ_MS 50		  /* then a partial picture is drawn, and keys are read */
 #define VIEW_REFINE_MS 250	  /* a picture that grows is shown four times a second */
 #define VIEW_PRINT_REFINE_MS 2000 /* one that is printed waits so long for what it can do without */
-#define VIEW_PRINT_MAX 2000	  /* columns or rows of --print */
+#define EXIT_NOW 4		  /* there is no run: hpct-record has said why */
+#define EXIT_UNKEPT 5
+#define VIEW_PRINT_MAX 2000 /* columns or rows of --print */
 
 struct options {
 	int print_columns, print_rows; /* 0: in the terminal */
@@ -42,6 +47,7 @@ struct options {
 	bool is_ascii;
 	const char *lanes; /* NULL: none */
 	const char *align; /* of two runs; NULL: their begins */
+	const char *pids;  /* never set: main takes it out of the command line */
 	bool seeks_work;   /* the cursor starts where most time is, unless a time or keys were given */
 };
 
@@ -70,8 +76,10 @@ static int take_colours(void *own, const char *value, struct error *error)
 	char rest;
 
 	options->has_colours = true;
-	if (sscanf(value, "%d%c", &options->colours, &rest) != 1 || options->colours < 0)
-		return error_set(error, ERROR_USAGE, "--colors %s: say 256, 16, 8 or 0", value);
+	if (!strcmp(value, "24bit"))
+		options->colours = PALETTE_DIRECT;
+	else if (sscanf(value, "%d%c", &options->colours, &rest) != 1 || options->colours < 0)
+		return error_set(error, ERROR_USAGE, "--colors %s: say 24bit, 256, 16, 8 or 0", value);
 	return 0;
 }
 
@@ -98,6 +106,13 @@ static int take_align(void *own, const char *value, struct error *error)
 {
 	(void)error;
 	((struct options *)own)->align = value;
+	return 0;
+}
+
+static int take_pids(void *own, const char *value, struct error *error)
+{
+	(void)error;
+	((struct options *)own)->pids = value;
 	return 0;
 }
 
@@ -455,10 +470,13 @@ static int view(struct program_call *call, struct error *error)
 static const struct program_option view_options[] = {
 	{0, "print", "COLSxROWS", "draw one screen as text on standard output", take_print},
 	{0, "keys", "STRING", "play these keys first: hjkl<Enter><C-r>...", take_keys},
-	{0, "colors", "N", "at most 256, 16, 8 or 0 colours (NO_COLOR: 0); --print shows them", take_colours},
+	{0, "colors", "N", "at most 24bit, 256, 16, 8 or 0 colours (NO_COLOR: 0); --print shows them",
+		take_colours},
 	{0, "format", "FORMAT", "of --print: text (default), ansi (with --colors), svg or html", take_format},
 	{0, "lanes", "NAMES", "figures over time below the rows: cpu_user,resident (`:lane`)", take_lanes},
 	{0, "align", "AT", "two runs: begin (default), @MARK or @MARK#N stand below each other", take_align},
+	{'p', "pid", "PID,...",
+		"instead of a run: these processes from now on; q drops it, `:write RUN` keeps", take_pids},
 	{0, "ascii", NULL, "no character beyond ASCII", take_ascii},
 };
 
@@ -476,11 +494,43 @@ static const struct program program = {
 	.work = view,
 };
 
+/* The processes are recorded while somebody looks, into a run that takes the operand's place. */
+static int look(const char *pids, struct options *options, int argc, char **argv)
+{
+	char run[PATH_MAX], **words = calloc((size_t)argc + 2, sizeof(*words));
+	struct error error = {.text = ""};
+	pid_t recorder;
+	int code;
+
+	if (!words || stacks_now_pids_check(pids, &error)) {
+		free(words);
+		return error_report(&error, "hpct-view");
+	}
+	if (stacks_now_begin(pids, run, sizeof(run), &recorder, &error) < 0) {
+		if (error.text[0])
+			fprintf(stderr, "hpct-view: %s\n", error.text);
+		free(words);
+		return EXIT_NOW;
+	}
+	kept_run_begin();
+	memcpy(words, argv, (size_t)argc * sizeof(*words));
+	words[argc] = run;
+	code = program_main(&program, options, argc + 1, words);
+	stacks_now_end(recorder, run);
+	free(words);
+	if (kept_run_path() && stacks_now_keep(run, kept_run_path(), &error)) {
+		fprintf(stderr, "hpct-view: %s\n", error.text);
+		return code ? code : EXIT_UNKEPT;
+	}
+	stacks_now_remove(run);
+	return code;
+}
+
 int main(int argc, char **argv)
 {
-	const char *no_color = getenv("NO_COLOR");
+	const char *no_color = getenv("NO_COLOR"), *pids = stacks_now_pids(&argc, argv);
 	struct options options = {.colours = no_color && no_color[0] ? 0 : -1};
 
 	setlocale(LC_CTYPE, "");
-	return program_main(&program, &options, argc, argv);
+	return pids ? look(pids, &options, argc, argv) : program_main(&program, &options, argc, argv);
 }

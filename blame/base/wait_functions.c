@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "blame/base/mpi_name.h"
 #include "blame/base/openmp.h"
@@ -98,6 +99,8 @@ static const struct {
 	{"__kmpc_critical*", WAITS_FOR_THREAD},
 	{"__kmpc_ordered", WAITS_FOR_THREAD},
 	{"omp_set_*lock", WAITS_FOR_THREAD},
+	/* Loops that pause and do nothing else. */
+	{"<spin>", WAITS_FOR_THREAD},
 	{"<omp barrier*>", WAITS_FOR_THREADS},
 	{"<omp idle>", WAITS_FOR_THREAD},
 	{"<omp lock*>", WAITS_FOR_THREAD},
@@ -176,9 +179,28 @@ static int file_read(struct wait_functions *waits, const char *path, struct erro
 	return result;
 }
 
+/* The user's own table, which need not be there; NULL: none. The caller frees it. */
+static char *own_path(void)
+{
+	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	bool has_config = config && config[0] == '/';
+	char *path = NULL;
+
+	if (!has_config && (!home || home[0] != '/'))
+		return NULL;
+	if (asprintf(&path, "%s%s/hpct/waits", has_config ? config : home, has_config ? "" : "/.config") < 0)
+		return NULL;
+	if (!access(path, F_OK))
+		return path;
+	free(path);
+	return NULL;
+}
+
 int wait_functions_new(struct wait_functions **out, struct run *run, const char *path, struct error *error)
 {
 	struct wait_functions *waits = calloc(1, sizeof(*waits));
+	char *own;
+	int result;
 
 	if (!waits)
 		return error_memory(error);
@@ -188,7 +210,11 @@ int wait_functions_new(struct wait_functions **out, struct run *run, const char 
 			wait_functions_free(waits);
 			return error_memory(error);
 		}
-	if (path && file_read(waits, path, error)) {
+	own = path ? NULL : own_path();
+	path = path ? path : own;
+	result = path ? file_read(waits, path, error) : 0;
+	free(own);
+	if (result) {
 		wait_functions_free(waits);
 		return -error->code;
 	}

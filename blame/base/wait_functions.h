@@ -2,7 +2,7 @@
 /*
  * wait_functions.h - functions that only wait, by name, even if they burn cycles. A context with such a
  * frame in its path is `waiting` (CPU) or `communicating` (a kernel), never work. The built-in table has
- * MPI, OpenMP runtimes and NCCL; a file adds or removes entries.
+ * MPI, OpenMP runtimes, NCCL and loops that pause (RUN_SPIN_NAME); a file adds or removes entries.
  */
 #ifndef BLAME_WAIT_FUNCTIONS_H
 #define BLAME_WAIT_FUNCTIONS_H
@@ -11,8 +11,9 @@
 
 struct wait_functions;
 
-/* The built-in table; `path` is NULL or a file of lines "GLOB" (waits) and "!GLOB" (works; the last match
- * wins), '#' begins a comment. ERROR_USAGE: it cannot be read. */
+/* The built-in table, then a file of lines "GLOB" (waits) and "!GLOB" (works; the last match wins), '#'
+ * begins a comment. `path` NULL: the user's own, hpct/waits where configuration is, if it is there.
+ * ERROR_USAGE: it cannot be read. */
 int wait_functions_new(struct wait_functions **waits, struct run *run, const char *path, struct error *error);
 /* True when a file has changed the table. */
 bool wait_functions_are_own(const struct wait_functions *waits);

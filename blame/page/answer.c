@@ -70,6 +70,8 @@ static const char *other_keys(const struct ask *ask)
 		return "";
 	if (ask->shape == ASK_CRITICAL)
 		return ", segment, rank or stream";
+	if (ask->of == ASK_LOCK)
+		return ", chain or convoy";
 	return ask->of == ASK_WAITING ? " or cause" : " or mark";
 }
 
@@ -112,13 +114,15 @@ static int print_rows(const struct program_call *call, const struct exact_share_
 
 	if (result)
 		return result;
-	for (size_t i = 0; i < rows->count && i < select_top(call->select); i++)
+	for (size_t i = 0; i < rows->count && i < program_top(call); i++)
 		print_row(report, rows->rows[i].key, rows->rows[i].time_ns, whole_ns, is_table);
 	if (bucket->others_ns)
 		print_row(report, ANSWER_OTHERS, bucket->others_ns, whole_ns, is_table);
 	if (bucket->time_ns)
 		print_row(report, bucket->key, bucket->time_ns, whole_ns, is_table);
-	return report_close(report, error);
+	result = report_close(report, error);
+	program_say_left_out(call, rows->count);
+	return result;
 }
 
 int answer_shares_find(

@@ -157,6 +157,9 @@ struct threads;
 int answer_threads(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_threads_page(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_lock(struct program_call *call, const struct ask *ask, struct error *error);
+/* Whether that key of --of lock is one of its own: a chain, a convoy. */
+bool answer_lock_queue_is(const char *by);
+int answer_lock_queue(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_omp(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_late(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_causes(struct program_call *call, const struct ask *ask, struct error *error);

@@ -7,11 +7,11 @@
 
 static const struct report_column balance_columns[] = {{"key", REPORT_COMPOSED}, {"total_ns", REPORT_NUMBER},
 	{"min_ns", REPORT_NUMBER}, {"mean_ns", REPORT_NUMBER}, {"max_ns", REPORT_NUMBER},
-	{"sd_ns", REPORT_NUMBER}, {"cv", REPORT_PERCENT}, {"streams", REPORT_NUMBER},
+	{"sd_ns", REPORT_NUMBER}, {"cv", REPORT_FIGURES}, {"streams", REPORT_NUMBER},
 	{"busiest", REPORT_TEXT}};
 static const struct report_column balance_table[] = {{"min", REPORT_DURATION}, {"mean", REPORT_DURATION},
-	{"max", REPORT_DURATION}, {"sd", REPORT_DURATION}, {"cv", REPORT_PERCENT}, {"streams", REPORT_NUMBER},
-	{"busiest", REPORT_TEXT}, {"key", REPORT_COMPOSED}};
+	{"max", REPORT_DURATION}, {"sd", REPORT_DURATION}, {"cv", REPORT_FIGURES}, {"streams", REPORT_NUMBER},
+	{"busiest", REPORT_TEXT}, {"key", REPORT_COMPOSED, 0, REPORT_WORTH_MOST}};
 
 static uint64_t whole(double value)
 {

@@ -10,8 +10,8 @@
 	"whom; <unknown>: no record tells"
 
 static const struct report_column columns[] = {{"key", REPORT_TEXT}, {"blame_ns", REPORT_DURATION},
-	{"percent", REPORT_PERCENT}, {"cause", REPORT_TEXT}, {"party", REPORT_TEXT},
-	{"waits", REPORT_NUMBER}};
+	{"percent", REPORT_PERCENT}, {"cause", REPORT_TEXT, 0, REPORT_WORTH_LITTLE},
+	{"party", REPORT_TEXT, 0, REPORT_WORTH_LITTLE}, {"waits", REPORT_NUMBER}};
 
 static const char *key_of(struct program_call *call, const struct wait_cause_row *row)
 {

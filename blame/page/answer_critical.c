@@ -258,7 +258,7 @@ static int print_places(
 
 static const struct report_column segment_columns[] = {{"begin_ns", REPORT_NUMBER}, {"end_ns", REPORT_NUMBER},
 	{"blame_ns", REPORT_DURATION}, {"stream", REPORT_TEXT}, {"state", REPORT_TEXT},
-	{"key", REPORT_COMPOSED}, {"party", REPORT_TEXT}, {"drag_ns", REPORT_DURATION}};
+	{"key", REPORT_COMPOSED, 0, REPORT_WORTH_MOST}, {"party", REPORT_TEXT}, {"drag_ns", REPORT_DURATION}};
 
 /* What the window would be shorter without the segment's work; false: not asked. */
 static int segment_drag(struct critical_replay *replay, const struct critical_segment *segment,

@@ -8,8 +8,8 @@ static const struct report_column script_columns[] = {{"finding", REPORT_TEXT}, 
 	{"time_ns", REPORT_NUMBER}, {"count", REPORT_NUMBER}, {"bytes", REPORT_NUMBER},
 	{"stream", REPORT_TEXT}, {"path", REPORT_COMPOSED}, {"text", REPORT_TEXT}, {"advice", REPORT_TEXT}};
 static const struct report_column table_columns[] = {{"saves at most", REPORT_DURATION},
-	{"cases", REPORT_NUMBER}, {"finding", REPORT_TEXT}, {"what to do", REPORT_TEXT},
-	{"where", REPORT_COMPOSED}};
+	{"cases", REPORT_NUMBER, 0, REPORT_WORTH_LITTLE}, {"finding", REPORT_TEXT},
+	{"what to do", REPORT_TEXT}, {"where", REPORT_COMPOSED, 0, REPORT_WORTH_MOST}};
 
 /* A finding that saves nothing is a hint: what it could save is not known. */
 static void put_save(struct report *report, const struct finding *finding)

@@ -7,6 +7,7 @@
 #include "blame/idle/gaps.h"
 #include "blame/idle/idle_shared.h"
 #include "blame/page/answer.h"
+#include "timeline/report/terminal.h"
 
 #define TABLE_ROWS 20u /* unless --top says otherwise */
 #define BAR 39
@@ -15,7 +16,7 @@ static const struct report_column script_columns[] = {{"begin_ns", REPORT_NUMBER
 	{"gap_ns", REPORT_NUMBER}, {"stream", REPORT_TEXT}, {"cause", REPORT_TEXT}, {"key", REPORT_COMPOSED},
 	{"path", REPORT_COMPOSED}};
 static const struct report_column table_columns[] = {{"gap", REPORT_DURATION}, {"begin", REPORT_DURATION},
-	{"stream", REPORT_TEXT}, {"cause", REPORT_TEXT}, {"key", REPORT_COMPOSED}};
+	{"stream", REPORT_TEXT}, {"cause", REPORT_TEXT}, {"key", REPORT_COMPOSED, 0, REPORT_WORTH_MOST}};
 
 int answer_gap_key(const struct program_call *call, uint32_t context, enum row_key_by by,
 	struct store_bytes *key, struct error *error)
@@ -86,9 +87,10 @@ static void print_bar(uint64_t part, uint64_t whole)
 {
 	int width = whole ? (int)((double)part * BAR / (double)whole + 0.5) : 0;
 
+	fputs(terminal_style(stdout, TERMINAL_HEAD), stdout);
 	while (width-- > 0)
 		putchar('#');
-	putchar('\n');
+	puts(terminal_style(stdout, TERMINAL_PLAIN));
 }
 
 /* How many gaps of which size, and the share of the idle time they are. */
@@ -99,7 +101,8 @@ static void print_histogram(const struct gaps *gaps)
 
 	for (int i = 0; i < GAP_CLASSES; i++)
 		largest_ns = classes[i].time_ns > largest_ns ? classes[i].time_ns : largest_ns;
-	printf("\n     size from        gaps     together\n");
+	printf("\n%s     size from        gaps     together%s\n", terminal_style(stdout, TERMINAL_HEAD),
+		terminal_style(stdout, TERMINAL_PLAIN));
 	for (int i = 0; i < GAP_CLASSES; i++) {
 		char from[REPORT_HUMAN_MAX], together[REPORT_HUMAN_MAX];
 

@@ -16,9 +16,9 @@ static const char *stream_text(const struct program_call *call, uint32_t stream)
 static int print_pairs(struct program_call *call, const struct lock *lock, struct error *error)
 {
 	static const struct report_column columns[] = {{"key", REPORT_TEXT}, {"blame_ns", REPORT_DURATION},
-		{"percent", REPORT_PERCENT}, {"waiter", REPORT_TEXT}, {"holder", REPORT_TEXT},
-		{"waits", REPORT_NUMBER}};
-	uint64_t left = select_top(call->select);
+		{"percent", REPORT_PERCENT}, {"waiter", REPORT_TEXT, 0, REPORT_WORTH_LITTLE},
+		{"holder", REPORT_TEXT, 0, REPORT_WORTH_LITTLE}, {"waits", REPORT_NUMBER}};
+	uint64_t left = program_top(call);
 	struct report *report;
 	int result = report_open(&report, stdout, call->format, "hpct-blame", columns, 6, error);
 
@@ -37,7 +37,9 @@ static int print_pairs(struct program_call *call, const struct lock *lock, struc
 		report_number(report, pair->waits);
 		report_row(report);
 	}
-	return report_close(report, error);
+	result = report_close(report, error);
+	program_say_left_out(call, lock->pair_count);
+	return result;
 }
 
 static int print_summary(const struct program_call *call, const struct lock *lock, struct error *error)

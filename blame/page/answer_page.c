@@ -9,6 +9,7 @@
 #include "blame/page/page.h"
 #include "blame/page/page_text.h"
 #include "timeline/base/progress.h"
+#include "timeline/report/terminal.h"
 
 #define GAINS 3
 #define GAIN_LEAST 1000 /* of the window: a thousandth */
@@ -51,21 +52,9 @@ static void print_title(struct program_call *call, const struct ask *ask, const 
 			0);
 }
 
-static void print_bar(uint64_t part_ns, uint64_t whole_ns)
-{
-	int bar = page_width_left() - PAGE_WIDTH_PART,
-	    width = (int)((double)part_ns * bar / (double)whole_ns + 0.5);
-
-	for (int i = 0; i < bar; i++)
-		putchar(i < width ? '#' : ' ');
-}
-
 static void print_time(uint64_t time_ns, uint64_t whole_ns)
 {
-	char text[REPORT_HUMAN_MAX];
-
-	report_human_duration(text, time_ns);
-	printf(" %10s %7.1f %%", text, percent(time_ns, whole_ns));
+	page_time_print(time_ns, percent(time_ns, whole_ns));
 }
 
 static void print_parts(const struct page *page)
@@ -75,19 +64,17 @@ static void print_parts(const struct page *page)
 
 	snprintf(head, sizeof head, "Where the wall clock went%s",
 		idle->groups > 1 ? " (mean of the groups)" : "");
-	printf("\n%-*s %10s %9s\n", page_width_left(), head, "time", "share");
+	page_head_print(head, "time", "");
 	for (size_t i = 0; i < page->part_count; i++) {
 		const struct page_part *part = &page->parts[i];
 
 		if (!part->time_ns)
 			continue;
 		printf("  %-46s", part->text);
-		print_bar(part->time_ns, idle->window_ns);
+		page_bar_print(part->time_ns, idle->window_ns);
 		/* Shares by the sums: the mean is rounded for show alone. */
-		char text[REPORT_HUMAN_MAX];
-
-		report_human_duration(text, part->time_ns / idle->groups);
-		printf(" %10s %7.1f %%\n", text, percent(part->time_ns, idle->window_ns));
+		page_time_print(part->time_ns / idle->groups, percent(part->time_ns, idle->window_ns));
+		putchar('\n');
 	}
 	printf("  %-*s", page_width_left() - 2, "sum = window");
 	print_time(idle->window_ns / idle->groups, idle->window_ns / idle->groups);
@@ -140,8 +127,7 @@ static void print_causes(struct program_call *call, const struct page *page)
 	}
 	report_human_duration(idle_text, idle->idle_ns);
 	snprintf(head, sizeof head, "Who the idle GPUs waited for (idle %s together)", idle_text);
-	printf("\n%-*s %10s %9s%s\n", page_width_left(), head, "blame", "share",
-		page_width_fits_gap() ? "   largest gap" : "");
+	page_head_print(head, "blame", page_width_fits_gap() ? "   largest gap" : "");
 	for (size_t i = 0; i < page->cause_count; i++) {
 		print_cause(call, page, &page->causes[i], i + 1);
 		rest_ns -= page->causes[i].row->time_ns;
@@ -182,7 +168,8 @@ static void print_gains(struct program_call *call, const struct page *page)
 		if (!is_gain(page, i))
 			continue;
 		if (!shown++)
-			printf("\nWhat could be gained at most\n");
+			printf("\n%sWhat could be gained at most%s\n", terminal_style(stdout, TERMINAL_HEAD),
+				terminal_style(stdout, TERMINAL_PLAIN));
 		report_human_duration(text, finding->save_ns);
 		page_width_say(
 			arena_printf(&call->arena, "  %10s  %s (%llu): %s", text, finding_text(finding->kind),

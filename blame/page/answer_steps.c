@@ -1,16 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* answer_steps.c - --by mark: a row per instance of what the program marks, slowest first. */
+/* answer_steps.c - --by mark: a row per instance of what the program marks, slowest first, with the rank that
+ * the others waited for in it. */
 #include "blame/idle/steps.h"
 #include "blame/page/answer.h"
+#include "blame/wait/last_arrival.h"
 #include "timeline/report/coverage.h"
 
 static const struct report_column columns[] = {{"key", REPORT_TEXT}, {"begin_ns", REPORT_DURATION},
 	{"wall_ns", REPORT_DURATION}, {"busy_ns", REPORT_DURATION}, {"communicating_ns", REPORT_DURATION},
 	{"idle_ns", REPORT_DURATION}, {"unknown_ns", REPORT_DURATION}, {"groups", REPORT_NUMBER},
-	{"path", REPORT_COMPOSED}};
+	{"path", REPORT_COMPOSED}, {"last", REPORT_TEXT}, {"held_ns", REPORT_DURATION},
+	{"meetings", REPORT_NUMBER}};
 
-/* busy + idle + unknown = wall x groups; communicating is a part of busy. */
-static void print_step(struct report *report, struct program_call *call, const struct step *step)
+#define LAST_ROWS 500u /* for which who came last is looked for: each reads its window again */
+
+/* Who delayed the others most at collective calls in the step. */
+struct step_last {
+	const char *name; /* NULL: nobody, or the ranks do not meet */
+	uint64_t held_ns, meetings;
+};
+
+static int last_find(struct step_last *last, struct program_call *call, const struct idle_question *asked,
+	const struct step *step, struct error *error)
+{
+	struct idle_question question = *asked;
+	struct last_arrival late;
+	int result;
+
+	*last = (struct step_last){0};
+	question.begin_ns = step->begin_ns;
+	question.end_ns = step->end_ns;
+	result = last_arrival_sweep(&late, call->run, &question, &call->arena, error);
+	if (result == -ERROR_EMPTY) /* nothing is known in that step */
+		return 0;
+	if (result || !late.count)
+		return result;
+	last->meetings = late.occasions;
+	if (late.parties[0].held_ns) {
+		last->name = answer_party_name(call->run, late.parties[0].stream, &call->arena);
+		last->held_ns = late.parties[0].held_ns;
+	}
+	return 0;
+}
+
+/* busy + idle + unknown = wall x groups; communicating is a part of busy. `last` NULL: not looked for. */
+static void print_step(struct report *report, struct program_call *call, const struct step *step,
+	const struct step_last *last)
 {
 	report_string(report, step->name);
 	report_number(report, step->begin_ns - run_origin_ns(call->run));
@@ -23,6 +58,14 @@ static void print_step(struct report *report, struct program_call *call, const s
 	report_string(report, step->context ? run_context_path(call->run, step->context,
 						      select_depth(call->select), &call->arena)
 					    : NULL);
+	report_string(report, last && last->name ? last->name : "-");
+	if (last) {
+		report_number(report, last->held_ns);
+		report_number(report, last->meetings);
+	} else {
+		report_none(report);
+		report_none(report);
+	}
 	report_row(report);
 }
 
@@ -38,12 +81,26 @@ int answer_steps(struct program_call *call, const struct ask *ask, struct error 
 	if (!result)
 		answer_print_definition(call,
 			"Instances of marks, the slowest first: busy + idle + unknown = wall x groups; "
-			"communicating is a part of busy");
+			"communicating, while nothing else runs, is a part of busy; last: whom the others "
+			"waited for at collective calls");
 	if (!result)
-		result = report_open(&report, stdout, call->format, "hpct-blame", columns, 9, error);
+		result = report_open(&report, stdout, call->format, "hpct-blame", columns,
+			sizeof columns / sizeof *columns, error);
 	if (result)
 		return result;
-	for (size_t i = 0; i < steps.count && i < select_top(call->select); i++)
-		print_step(report, call, &steps.list[i]);
+	for (size_t i = 0; i < steps.count && i < select_top(call->select) && !result; i++) {
+		struct step_last last;
+
+		if (i < LAST_ROWS)
+			result = last_find(&last, call, &question, &steps.list[i], error);
+		if (!result)
+			print_step(report, call, &steps.list[i], i < LAST_ROWS ? &last : NULL);
+	}
+	if (result) {
+		struct error unused = {0};
+
+		report_close(report, &unused);
+		return result;
+	}
 	return report_close(report, error);
 }

@@ -181,31 +181,25 @@ static const char *unknown_text(struct program_call *call, const struct exact_sh
 
 static void print_head(const char *head)
 {
-	printf("\n%-*s %10s %9s\n", page_width_left(), head, "time", "share");
+	page_head_print(head, "time", "");
 }
 
 static void print_time(uint64_t time_ns, uint64_t whole_ns)
 {
-	char text[REPORT_HUMAN_MAX];
-
-	report_human_duration(text, time_ns);
-	printf(" %10s %7.1f %%\n", text, 100.0 * (double)time_ns / (double)whole_ns);
+	page_time_print(time_ns, 100.0 * (double)time_ns / (double)whole_ns);
+	putchar('\n');
 }
 
 static void print_parts(const struct thread_page *page)
 {
 	uint64_t whole_ns = page->threads.window_ns;
-	int bar = page_width_left() - PAGE_WIDTH_PART;
 
 	print_head("Where the threads' time went");
 	for (int i = 0; i < PARTS; i++) {
-		int width = (int)((double)page->parts[i].time_ns / (double)whole_ns * bar + 0.5);
-
 		if (!page->parts[i].time_ns)
 			continue;
 		printf("  %-46s", page->parts[i].text);
-		for (int at = 0; at < bar; at++)
-			putchar(at < width ? '#' : ' ');
+		page_bar_print(page->parts[i].time_ns, whole_ns);
 		print_time(page->parts[i].time_ns, whole_ns);
 	}
 	printf("  %-*s", page_width_left() - 2, "sum = threads x window");

@@ -10,7 +10,7 @@ static const struct report_column script_columns[] = {{"depth", REPORT_NUMBER}, 
 	{"file", REPORT_TEXT}, {"line", REPORT_NUMBER}, {"blame_ns:incl", REPORT_NUMBER},
 	{"blame_ns:excl", REPORT_NUMBER}};
 static const struct report_column table_columns[] = {{"incl", REPORT_DURATION}, {"%", REPORT_PERCENT},
-	{"excl", REPORT_DURATION}, {"%", REPORT_PERCENT}, {"name", REPORT_TEXT}};
+	{"excl", REPORT_DURATION}, {"%", REPORT_PERCENT}, {"name", REPORT_TEXT, 0, REPORT_WORTH_MOST}};
 
 #define LEAST_PERCENT 0.1 /* of the whole; a table shows nothing smaller */
 

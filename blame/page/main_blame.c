@@ -138,6 +138,8 @@ static int answer(struct program_call *call, const struct ask *ask, struct error
 		return answer_steps(call, ask, error);
 	if (by_name && strcmp(by_name, "cause") == 0)
 		return answer_causes(call, ask, error);
+	if (answer_lock_queue_is(by_name))
+		return answer_lock_queue(call, ask, error);
 	if (ask->shape == ASK_MATRIX)
 		return answer_matrix(call, ask, error);
 	if (ask->shape == ASK_CRITICAL)
@@ -224,7 +226,7 @@ static const struct program program = {
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
 	.notes = "KEY is function (default), path, line, module, loop, inline, file, instruction, "
-		 "script or mark, or of waiting cause.\n"
+		 "script or mark; of waiting cause; of lock chain or convoy.\n"
 		 "While no queue of a process works, its working threads share the time "
 		 "equally; <nobody active> is the rest.\n"
 		 "--mem bounds the memory of gaps and launches, except launches of one second.\n",

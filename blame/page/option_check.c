@@ -33,6 +33,7 @@ static const struct use times[ASK_OF_COUNT] = {[ASK_CPU_IDLE] = {"--of cpu-idle"
 
 static const struct use by_mark = {"--by mark", "of", "context"};
 static const struct use by_cause = {"--by cause", "busy group", "context depth"};
+static const struct use by_queue = {"--by chain and convoy", "busy group waits", "context depth"};
 
 static int refuse(
 	const struct ask *ask, const struct select *select, const struct use *use, struct error *error)
@@ -83,6 +84,12 @@ int option_check(const struct ask *ask, const struct select *select, struct erro
 			return error_set(error, ERROR_USAGE,
 				"--by cause says something with --of waiting only, as rows or --summary");
 		return refuse(ask, select, &by_cause, error);
+	}
+	if (answer_lock_queue_is(by)) {
+		if (ask->of != ASK_LOCK || ask->shape != ASK_PAGE)
+			return error_set(
+				error, ERROR_USAGE, "--by %s says something with --of lock only", by);
+		return refuse(ask, select, &by_queue, error);
 	}
 	if (ask->shape != ASK_PAGE)
 		result = refuse(ask, select, &shapes[ask->shape], error);

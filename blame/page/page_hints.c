@@ -5,6 +5,7 @@
 
 #include "blame/page/page_text.h"
 #include "store/base/attribute.h"
+#include "timeline/report/terminal.h"
 #include "timeline/scan/scan.h"
 
 #define WINDOW_MAX 64
@@ -173,7 +174,8 @@ size_t page_hints(struct program_call *call, const struct ask *ask, const struct
 
 void page_hints_print(const struct page_hint *hints, size_t count)
 {
-	printf("\nLook next\n");
+	printf("\n%sLook next%s\n", terminal_style(stdout, TERMINAL_HEAD),
+		terminal_style(stdout, TERMINAL_PLAIN));
 	for (size_t i = 0; i < count; i++) {
 		char line[1024];
 		int bytes = snprintf(line, sizeof line, "  %s   %s", hints[i].command, hints[i].why);

@@ -9,6 +9,7 @@
 
 #include "blame/page/answer.h"
 #include "timeline/report/report_fit.h"
+#include "timeline/report/terminal.h"
 
 #define LEFT 76
 #define LEFT_LEAST 52 /* a part's text, and a bar of four */
@@ -21,7 +22,7 @@
 /* Of a file as of a terminal that has room for all. */
 static int columns(void)
 {
-	size_t width = report_fit_terminal(stdout);
+	size_t width = terminal_columns(stdout);
 
 	return width && width < 10000 ? (int)width : 10000;
 }
@@ -36,6 +37,32 @@ static int between(int value, int least, int most)
 int page_width_left(void)
 {
 	return between(columns() - NUMBERS, LEFT_LEAST, LEFT);
+}
+
+void page_bar_print(uint64_t part_ns, uint64_t whole_ns)
+{
+	int bar = page_width_left() - PAGE_WIDTH_PART,
+	    width = (int)((double)part_ns * bar / (double)whole_ns + 0.5);
+
+	fputs(terminal_style(stdout, TERMINAL_HEAD), stdout);
+	for (int i = 0; i < bar; i++)
+		putchar(i < width ? '#' : ' ');
+	fputs(terminal_style(stdout, TERMINAL_PLAIN), stdout);
+}
+
+void page_time_print(uint64_t time_ns, double percent)
+{
+	char text[REPORT_HUMAN_MAX];
+
+	report_human_duration(text, time_ns);
+	printf(" %10s %s%7.1f %%%s", text, terminal_style(stdout, terminal_style_share(percent)), percent,
+		terminal_style(stdout, TERMINAL_PLAIN));
+}
+
+void page_head_print(const char *head, const char *last, const char *behind)
+{
+	printf("\n%s%-*s %10s %9s%s%s\n", terminal_style(stdout, TERMINAL_HEAD), page_width_left(), head,
+		last, "share", behind, terminal_style(stdout, TERMINAL_PLAIN));
 }
 
 bool page_width_fits_gap(void)

@@ -95,6 +95,11 @@ void page_rows_definition(struct report *report, struct program_call *call, cons
 /* Columns for texts, left of a time and its share; PAGE_WIDTH_PART of them for the label of a bar. */
 int page_width_left(void);
 #define PAGE_WIDTH_PART 48
+/* A part's bar, as wide as it may be; the time and share at the right of a row. */
+void page_bar_print(uint64_t part_ns, uint64_t whole_ns);
+void page_time_print(uint64_t time_ns, double percent);
+/* The line above such rows; `last` stands above their times. */
+void page_head_print(const char *head, const char *last, const char *behind);
 /* True when a gap fits right of the share. */
 bool page_width_fits_gap(void);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "blame/report/run_page_html.h"
 #include "timeline/names/names_fill.h"
@@ -21,8 +22,19 @@ struct choice {
 	bool is_html;
 };
 
+/* Runs that have a page together: all of them, or those of one list RUN,RUN,... */
+struct group {
+	const char *name; /* "*": all */
+	uint32_t first, count;
+	struct run_page page;
+};
+
 /* What is made of the runs so far. */
 struct pages {
+	const char **names; /* of the runs; NULL: the newest */
+	uint32_t name_count;
+	struct group *groups;
+	size_t group_count;
 	struct run_page *list;
 	uint32_t count;
 	struct gates gates;
@@ -49,13 +61,14 @@ static int take_format(void *own, const char *value, struct error *error)
 
 static const struct report_column columns[] = {{"section", REPORT_TEXT}, {"key", REPORT_TEXT},
 	{"time_ns", REPORT_DURATION}, {"percent", REPORT_PERCENT}, {"count", REPORT_NUMBER},
-	{"path", REPORT_COMPOSED}, {"text", REPORT_COMPOSED}, {"run", REPORT_TEXT}, {"runs", REPORT_NUMBER},
-	{"least", REPORT_FIGURES}, {"most", REPORT_FIGURES}, {"most_run", REPORT_TEXT}};
+	{"path", REPORT_COMPOSED}, {"text", REPORT_COMPOSED, 0, REPORT_WORTH_MOST}, {"run", REPORT_TEXT},
+	{"runs", REPORT_NUMBER}, {"least", REPORT_FIGURES}, {"most", REPORT_FIGURES},
+	{"most_run", REPORT_TEXT}};
 #define SCRIPT_COLUMNS (sizeof columns / sizeof *columns)
 #define TABLE_COLUMNS 7u
 static const struct report_column group_columns[] = {{"section", REPORT_TEXT}, {"key", REPORT_TEXT},
 	{"mean", REPORT_FIGURES}, {"least", REPORT_FIGURES}, {"most", REPORT_FIGURES},
-	{"most in", REPORT_TEXT}, {"path", REPORT_COMPOSED}, {"text", REPORT_COMPOSED}};
+	{"most in", REPORT_TEXT}, {"path", REPORT_COMPOSED}, {"text", REPORT_COMPOSED, 0, REPORT_WORTH_MOST}};
 
 static void put_figures(struct report *report, const struct run_page_row *row)
 {
@@ -134,7 +147,10 @@ static int print_group_table(const struct run_page *group, const struct run_page
 	struct report *report;
 	int result;
 
-	report_fit_say("\n%s", group->headline);
+	if (strcmp(group->name, "*") == 0)
+		report_fit_say("\n%s", group->headline);
+	else
+		report_fit_say("\n%s: %s", group->name, group->headline);
 	result = report_open(&report, stdout, REPORT_TABLE, "hpct-report", group_columns,
 		sizeof group_columns / sizeof *group_columns, error);
 	if (result)
@@ -144,7 +160,7 @@ static int print_group_table(const struct run_page *group, const struct run_page
 	return report_close(report, error);
 }
 
-static int print_tables(const struct pages *pages, const struct run_page *group, struct error *error)
+static int print_tables(const struct pages *pages, struct error *error)
 {
 	int result = 0;
 
@@ -153,7 +169,10 @@ static int print_tables(const struct pages *pages, const struct run_page *group,
 			putchar('\n');
 		result = print_table(&pages->list[i], error);
 	}
-	return result || pages->count == 1 ? result : print_group_table(group, pages->list, error);
+	for (size_t i = 0; i < pages->group_count && !result; i++)
+		result = print_group_table(
+			&pages->groups[i].page, pages->list + pages->groups[i].first, error);
+	return result;
 }
 
 static void put_page(struct report *report, const struct run_page *page, const struct run_page *pages)
@@ -167,8 +186,7 @@ static void put_page(struct report *report, const struct run_page *page, const s
 	}
 }
 
-static int print_rows(const struct choice *choice, const struct pages *pages, const struct run_page *group,
-	struct error *error)
+static int print_rows(const struct choice *choice, const struct pages *pages, struct error *error)
 {
 	struct report *report;
 	int result =
@@ -178,12 +196,12 @@ static int print_rows(const struct choice *choice, const struct pages *pages, co
 		return result;
 	for (uint32_t i = 0; i < pages->count; i++)
 		put_page(report, &pages->list[i], pages->list);
-	if (pages->count > 1)
-		put_page(report, group, pages->list);
+	for (size_t i = 0; i < pages->group_count; i++)
+		put_page(report, &pages->groups[i].page, pages->list + pages->groups[i].first);
 	return report_close(report, error);
 }
 
-static int print_html(struct pages *pages, const struct run_page *group, struct error *error)
+static int print_html(struct pages *pages, struct error *error)
 {
 	int failed = fclose(pages->html);
 
@@ -191,8 +209,9 @@ static int print_html(struct pages *pages, const struct run_page *group, struct 
 	if (failed)
 		return error_memory(error);
 	run_page_html_begin(stdout, pages->count == 1 ? pages->list[0].name : "hpct-report");
-	if (pages->count > 1)
-		run_page_html_group(stdout, group, pages->list, pages->count);
+	for (size_t i = 0; i < pages->group_count; i++)
+		run_page_html_group(stdout, &pages->groups[i].page, pages->list + pages->groups[i].first,
+			pages->groups[i].count);
 	fwrite(pages->html_text, 1, pages->html_size, stdout);
 	run_page_html_end(stdout);
 	return 0;
@@ -201,15 +220,20 @@ static int print_html(struct pages *pages, const struct run_page *group, struct 
 static int print(struct program_call *call, struct pages *pages, struct error *error)
 {
 	const struct choice *choice = call->own;
-	struct run_page group;
-	int result = run_page_group(&group, pages->list, pages->count, &call->arena, error);
+	int result = 0;
 
+	for (size_t i = 0; i < pages->group_count && !result; i++) {
+		struct group *group = &pages->groups[i];
+
+		result = run_page_group(
+			&group->page, pages->list + group->first, group->count, &call->arena, error);
+		group->page.name = group->name;
+	}
 	if (result)
 		return result;
 	if (choice->is_html)
-		return print_html(pages, &group, error);
-	return choice->format == REPORT_TABLE ? print_tables(pages, &group, error)
-					      : print_rows(choice, pages, &group, error);
+		return print_html(pages, error);
+	return choice->format == REPORT_TABLE ? print_tables(pages, error) : print_rows(choice, pages, error);
 }
 
 /* ---- runs ---- */
@@ -237,12 +261,12 @@ static int add_run(struct program_call *call, struct pages *pages, struct run *r
 	if (!result)
 		result = gates_judge(&pages->gates, run, call->select, &report, &call->arena, error);
 	if (!result)
-		result = run_page_make(page, run, &report, select_depth(call->select),
-			call->operand_count > 0, &pages->gates, &call->arena, error);
+		result = run_page_make(page, run, &report, select_depth(call->select), pages->name_count > 1,
+			&pages->gates, &call->arena, error);
 	if (result)
 		return result;
 	pages->count++;
-	judge(pages, page, call->operand_count == 0);
+	judge(pages, page, pages->name_count == 1);
 	if (!pages->html)
 		return run_names_check(run, error);
 	run_page_html_run(pages->html, page);
@@ -250,47 +274,85 @@ static int add_run(struct program_call *call, struct pages *pages, struct run *r
 	return result ? result : run_names_check(run, error);
 }
 
-/* The run that the program has opened, then those that are named behind it. */
-static int add_runs(struct program_call *call, struct pages *pages, struct error *error)
+static int add_named(struct program_call *call, struct pages *pages, const char *name, struct error *error)
 {
-	int result = add_run(call, pages, call->run, error);
+	struct run *run;
+	int result = names_run_open(&run, name, &call->run_options, error);
 
-	for (size_t i = 0; i < call->operand_count && !result; i++) {
-		struct run *run;
-
-		result = names_run_open(&run, call->operands[i], &call->run_options, error);
-		if (result)
-			return result;
-		result = select_bind(call->select, run, error);
-		if (!result)
-			result = add_run(call, pages, run, error);
-		run_close(run);
-	}
+	if (result)
+		return result;
+	if (!name)
+		fprintf(stderr, "hpct-report: reading %s\n", run_path(run));
+	result = select_bind(call->select, run, error);
+	if (!result)
+		result = add_run(call, pages, run, error);
+	run_close(run);
 	return result;
 }
 
 /* Twice the same run would count twice. */
-static int check_names(const struct program_call *call, struct error *error)
+static int add_name(struct pages *pages, const char *name, struct error *error)
 {
-	for (size_t i = 0; i < call->operand_count; i++) {
-		bool is_twice = strcmp(call->operands[i], run_path(call->run)) == 0;
-
-		for (size_t j = 0; j < i; j++)
-			is_twice |= strcmp(call->operands[i], call->operands[j]) == 0;
-		if (is_twice)
-			return error_set(
-				error, ERROR_USAGE, "%s is named twice: once is enough", call->operands[i]);
-	}
+	for (uint32_t i = 0; i < pages->name_count; i++)
+		if (strcmp(pages->names[i], name) == 0)
+			return error_set(error, ERROR_USAGE, "%s is named twice: once is enough", name);
+	pages->names[pages->name_count++] = name;
 	return 0;
+}
+
+/* "RUN,RUN,..." is a group of its own; a run whose own name has a comma is one. */
+static int add_operand(struct pages *pages, const char *operand, struct arena *arena, struct error *error)
+{
+	uint32_t first = pages->name_count;
+	int result = 0;
+
+	if (!strchr(operand, ',') || access(operand, F_OK) == 0)
+		return add_name(pages, operand, error);
+	for (const char *at = operand; !result; at++) {
+		size_t size = strcspn(at, ",");
+		const char *name = arena_copy(arena, at, size);
+
+		if (!size)
+			return error_set(error, ERROR_USAGE,
+				"a name is missing in '%s': write RUN or RUN,RUN", operand);
+		result = name ? add_name(pages, name, error) : error_memory(error);
+		at += size;
+		if (!*at)
+			break;
+	}
+	pages->groups[pages->group_count++] =
+		(struct group){.name = operand, .first = first, .count = pages->name_count - first};
+	return result;
+}
+
+/* Without lists all runs are a group, if they are several. */
+static int find_names(
+	const struct program_call *call, struct pages *pages, struct arena *arena, struct error *error)
+{
+	size_t most = 1;
+	int result = 0;
+
+	for (size_t i = 0; i < call->operand_count; i++)
+		for (const char *c = call->operands[i]; (c = strchr(c, ',')) != NULL; c++)
+			most++;
+	pages->names = arena_calloc(arena, most + call->operand_count, sizeof *pages->names);
+	pages->list = arena_calloc(arena, most + call->operand_count, sizeof *pages->list);
+	pages->groups = arena_calloc(arena, call->operand_count + 1, sizeof *pages->groups);
+	if (!pages->names || !pages->list || !pages->groups)
+		return error_memory(error);
+	for (size_t i = 0; i < call->operand_count && !result; i++)
+		result = add_operand(pages, call->operands[i], arena, error);
+	if (!call->operand_count)
+		pages->name_count = 1; /* the newest */
+	if (!pages->group_count && pages->name_count > 1)
+		pages->groups[pages->group_count++] = (struct group){.name = "*", .count = pages->name_count};
+	return result;
 }
 
 static int begin(struct program_call *call, struct pages *pages, struct error *error)
 {
 	const struct choice *choice = call->own;
 
-	pages->list = arena_calloc(&call->arena, call->operand_count + 1, sizeof *pages->list);
-	if (!pages->list)
-		return error_memory(error);
 	if (choice->is_html) {
 		pages->html = open_memstream(&pages->html_text, &pages->html_size);
 		if (!pages->html)
@@ -307,11 +369,11 @@ static int work(struct program_call *call, struct error *error)
 	if (mpi_ranks_count() > 1)
 		return error_set(error, ERROR_USAGE,
 			"a page is made by one process: start hpct-report without mpirun");
-	result = check_names(call, error);
+	result = find_names(call, &pages, &call->arena, error);
 	if (!result)
 		result = begin(call, &pages, error);
-	if (!result)
-		result = add_runs(call, &pages, error);
+	for (uint32_t i = 0; i < pages.name_count && !result; i++)
+		result = add_named(call, &pages, pages.names[i], error);
 	if (!result)
 		result = print(call, &pages, error);
 	if (pages.html)
@@ -333,12 +395,13 @@ static const struct program program = {
 	.name = "hpct-report",
 	.about = "one page about a run or several: where time went, efficiencies, a verdict, gates",
 	.operands = "[RUN...]",
-	.operands_max = RUNS_MAX - 1,
-	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_STATE_METRICS | PROGRAM_GPU,
+	.operands_max = RUNS_MAX,
+	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUNS | PROGRAM_STATE_METRICS | PROGRAM_GPU,
 	.refused = "by op metric min context top",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
-	.notes = "Several runs: a page of each, and one of all, each figure's mean, least and most.\n"
+	.notes = "Several runs: a page of each, and one of all, or of each list RUN,RUN: each figure's mean, "
+		 "least and most.\n"
 		 "Gates: share(mpi) < 20%, share('main;io;*') < 10%, p99(step*) < 200 ms, parallel > 70%, "
 		 "lost == 0; hpct-report(1) lists the figures.\n",
 	.work = work,

@@ -125,6 +125,25 @@ static void put_paths(struct making *making, struct run *run, const struct run_r
 		}
 }
 
+/* Which threads do something else than the others; of one group there is nothing to say. */
+static void put_groups(struct making *making, struct run *run, const struct run_report *report)
+{
+	const struct clusters *clusters = &report->clusters;
+
+	for (uint32_t g = 0; g < clusters->cluster_count && clusters->cluster_count > 1; g++) {
+		const struct cluster *cluster = &clusters->clusters[g];
+		const char *ranks = clusters_ranks(clusters, run, g, making->arena);
+
+		making->failed |= !ranks;
+		put(making, ROW(.section = "alike", .key = arena_printf(making->arena, "%u", g),
+				    .has_percent = true, .percent = 100 * cluster->share,
+				    .count = cluster->streams, .has_count = true, .path = cluster->key,
+				    .text = arena_printf(making->arena, "usual %.2f %%; like %s%s%s",
+					    100 * cluster->usual, run_stream(run, cluster->medoid)->text,
+					    ranks && *ranks ? "; ranks " : "", ranks ? ranks : "")));
+	}
+}
+
 static void put_coverage(struct making *making, const struct run_report *report)
 {
 	char text[COVERAGE_TEXT_MAX];
@@ -178,6 +197,7 @@ int run_page_make(struct run_page *page, struct run *run, const struct run_repor
 	put_gpu(&making, report);
 	put_efficiencies(&making, report);
 	put_paths(&making, run, report, depth, is_of_group);
+	put_groups(&making, run, report);
 	put_coverage(&making, report);
 	put_gates(&making, gates);
 	return page_keep(&making, error);
@@ -200,194 +220,4 @@ void run_page_figure_text(char text[RUN_PAGE_TEXT], const struct run_page_row *r
 	} else {
 		snprintf(text, RUN_PAGE_TEXT, "%.15g", value);
 	}
-}
-
-/* ---- groups ---- */
-
-static bool is_same(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-/* A verdict's text differs from run to run, a path's row has none. */
-static bool is_same_row(const struct run_page_row *a, const struct run_page_row *b)
-{
-	return strcmp(a->section, b->section) == 0 && strcmp(a->key, b->key) == 0 &&
-	       is_same(a->path, b->path);
-}
-
-static bool is_section(const struct run_page_row *row, const char *section)
-{
-	return strcmp(row->section, section) == 0;
-}
-
-/* Behind the last row of its section that the group has. */
-static size_t place_of(const struct run_page *group, const struct run_page_row *row)
-{
-	for (size_t i = group->count; i > 0; i--)
-		if (strcmp(group->rows[i - 1].section, row->section) == 0)
-			return i;
-	return group->count;
-}
-
-static void insert(struct making *making, const struct run_page_row *row)
-{
-	struct run_page *group = making->page;
-	size_t place = place_of(group, row);
-
-	put(making, *row);
-	if (making->failed)
-		return;
-	memmove(&group->rows[place + 1], &group->rows[place],
-		(group->count - 1 - place) * sizeof *group->rows);
-	group->rows[place] = *row;
-	group->rows[place].runs = 0;
-}
-
-/* Every row that a run has, once; gates are each run's own. */
-static void put_all_rows(struct making *making, const struct run_page *pages, uint32_t count)
-{
-	struct run_page *group = making->page;
-
-	for (uint32_t run = 0; run < count; run++)
-		for (size_t i = 0; i < pages[run].count && !making->failed; i++) {
-			const struct run_page_row *row = &pages[run].rows[i];
-			size_t at = 0;
-
-			while (at < group->count && !is_same_row(&group->rows[at], row))
-				at++;
-			if (at == group->count && !is_section(row, "gate"))
-				insert(making, row);
-		}
-}
-
-static const struct run_page_row *row_of(const struct run_page *page, const struct run_page_row *like)
-{
-	for (size_t i = 0; i < page->count; i++)
-		if (is_same_row(&page->rows[i], like))
-			return &page->rows[i];
-	return NULL;
-}
-
-struct spread {
-	double time_ns, count, percent, least, most;
-	uint32_t most_run, seen, have;
-};
-
-/* `row` NULL: this run has none, which counts as 0. */
-static void spread_add(struct spread *spread, const struct run_page_row *row, uint32_t run)
-{
-	double figure = row ? run_page_figure(row) : 0;
-
-	if (row) {
-		spread->time_ns += (double)row->time_ns;
-		spread->count += (double)row->count;
-		spread->percent += row->percent;
-		spread->have++;
-	}
-	if (!spread->seen || figure < spread->least)
-		spread->least = figure;
-	if (!spread->seen || figure > spread->most) {
-		spread->most = figure;
-		spread->most_run = run;
-	}
-	spread->seen++;
-}
-
-/* The mean of the runs; of efficiencies, verdicts and coverage, of those that have it. Losses are added. */
-static void average(struct run_page_row *row, const struct run_page *pages, uint32_t count)
-{
-	bool is_known =
-		is_section(row, "efficiency") || is_section(row, "bound by") || is_section(row, "coverage");
-	struct spread spread = {0};
-	double of;
-
-	for (uint32_t run = 0; run < count; run++) {
-		const struct run_page_row *own = row_of(&pages[run], row);
-
-		if (own || !is_known)
-			spread_add(&spread, own, run);
-	}
-	of = spread.seen;
-	row->time_ns = (uint64_t)(spread.time_ns / of + 0.5);
-	row->count = (uint64_t)(is_section(row, "coverage") ? spread.count : spread.count / of + 0.5);
-	row->percent = spread.percent / of;
-	row->runs = spread.have;
-	row->least = spread.least;
-	row->most = spread.most;
-	row->most_run = spread.most_run;
-}
-
-static void describe(struct making *making, struct run_page_row *row, uint32_t count)
-{
-	if (is_section(row, "bound by"))
-		row->text = arena_printf(making->arena, "%u of %u runs", row->runs, count);
-	else if (is_section(row, "coverage"))
-		row->text = NULL;
-}
-
-static bool is_before(const struct run_page_row *a, const struct run_page_row *b)
-{
-	return a->class < b->class || (a->class == b->class && a->percent >= b->percent);
-}
-
-/* Of the paths of a class the largest ones, in their order. */
-static void choose_paths(struct run_page *group)
-{
-	struct run_page_row *rows = group->rows;
-	size_t first = 0, end, kept;
-	int in_class = 0;
-
-	while (first < group->count && !is_section(&rows[first], "paths"))
-		first++;
-	for (end = first; end < group->count && is_section(&rows[end], "paths"); end++)
-		for (size_t at = end; at > first && !is_before(&rows[at - 1], &rows[at]); at--) {
-			struct run_page_row swap = rows[at];
-
-			rows[at] = rows[at - 1];
-			rows[at - 1] = swap;
-		}
-	kept = first;
-	for (size_t i = first; i < end; i++) {
-		in_class = i > first && rows[i].class == rows[i - 1].class ? in_class + 1 : 0;
-		rows[i].is_minor = false;
-		if (in_class < RUN_PAGE_PATHS)
-			rows[kept++] = rows[i];
-	}
-	memmove(&rows[kept], &rows[end], (group->count - end) * sizeof *rows);
-	group->count -= end - kept;
-}
-
-static const char *headline_of(const struct run_page *group, uint32_t count, struct arena *arena)
-{
-	const struct run_page_row *wall = &group->rows[0], *bound = NULL;
-	char least[RUN_PAGE_TEXT], most[RUN_PAGE_TEXT];
-
-	for (size_t i = 0; i < group->count; i++)
-		if (is_section(&group->rows[i], "bound by") && (!bound || group->rows[i].runs > bound->runs))
-			bound = &group->rows[i];
-	run_page_figure_text(least, wall, wall->least);
-	run_page_figure_text(most, wall, wall->most);
-	return arena_printf(arena, "%u runs of %s to %s; bound by %s in %u", count, least, most,
-		bound ? bound->key : "nothing", bound ? bound->runs : 0);
-}
-
-int run_page_group(struct run_page *group, const struct run_page *pages, uint32_t count, struct arena *arena,
-	struct error *error)
-{
-	struct making making = {.page = group, .arena = arena};
-	int result;
-
-	*group = (struct run_page){.name = "*"};
-	put_all_rows(&making, pages, count);
-	for (size_t i = 0; i < group->count && !making.failed; i++) {
-		average(&group->rows[i], pages, count);
-		describe(&making, &group->rows[i], count);
-	}
-	if (!making.failed)
-		choose_paths(group);
-	result = page_keep(&making, error);
-	if (!result)
-		group->headline = headline_of(group, count, arena);
-	return result || group->headline ? result : error_memory(error);
 }

@@ -25,7 +25,7 @@ struct run_page_row {
 };
 
 struct run_page {
-	const char *name;     /* of the run, as the user wrote it; "*": of a group */
+	const char *name;     /* of the run, as the user wrote it; of a group what the caller gives it */
 	const char *headline; /* the verdict, a sentence */
 	struct run_page_row *rows;
 	size_t count;

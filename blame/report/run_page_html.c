@@ -208,6 +208,8 @@ void run_page_html_run(FILE *out, const struct run_page *page)
 	put_section(out, page, "operations", "GPU operations", "tcw");
 	put_section(out, page, "efficiency", "Efficiencies", "pgw");
 	put_section(out, page, "paths", "Largest call paths of each class", "tpP");
+	put_section(out, page, "alike", "Threads that do alike: how many, and what they do more of than all",
+		"cpPw");
 }
 
 /* ---- the group ---- */
@@ -215,7 +217,12 @@ void run_page_html_run(FILE *out, const struct run_page *page)
 void run_page_html_group(
 	FILE *out, const struct run_page *group, const struct run_page *pages, uint32_t count)
 {
-	fprintf(out, "<section>\n<h2>All %u runs</h2>\n<p class=\"verdict\">", count);
+	fputs("<section>\n<h2>", out);
+	if (strcmp(group->name, "*") == 0)
+		fprintf(out, "All %u runs", count);
+	else
+		run_page_put_escaped(out, group->name);
+	fputs("</h2>\n<p class=\"verdict\">", out);
 	run_page_put_escaped(out, group->headline);
 	fputs("</p>\n<table>\n<tr><th></th><th></th><th>mean</th><th>least</th><th>most</th><th>most in</th>"
 	      "<th></th></tr>\n",
@@ -270,6 +277,11 @@ int run_page_html_pictures(FILE *out, struct run *run, struct select *select, co
 {
 	int rc;
 
+	if (report->clusters.cluster_count > 1)
+		fputs("<p class=\"note\">How much two threads differ: darker where they do other "
+		      "things.</p>\n",
+			out);
+	run_page_heat_svg(out, run, &report->clusters);
 	fputs("<h3>Timeline</h3>\n", out);
 	rc = run_page_timeline_svg(out, run, select, report, error);
 	if (!rc && report->threads)

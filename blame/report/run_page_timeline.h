@@ -19,6 +19,10 @@ const char *run_page_class_colour(enum time_class class);
 int run_page_timeline_svg(FILE *out, struct run *run, const struct select *select,
 	const struct run_report *report, struct error *error);
 
+/* How much threads differ, as a square: rows and columns are threads by group, darker where they do other
+ * things. Nothing with one group. */
+void run_page_heat_svg(FILE *out, const struct run *run, const struct clusters *clusters);
+
 /* For texts and attributes of HTML and SVG, whoever wrote them. NULL: nothing. */
 void run_page_put_escaped(FILE *out, const char *text);
 

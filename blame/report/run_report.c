@@ -12,6 +12,8 @@
 
 #define GPU_BOUND_LEAST 50 /* per cent of the time that GPUs could be used */
 
+#define ALIKE_MOST 5000u /* threads: of more hpct-stats --by cluster tells, at its own cost */
+
 /* A GPU of a process: what it is to others no one asks. */
 struct device {
 	const char *host;
@@ -442,6 +444,9 @@ static int make(struct making *making, struct error *error)
 		result = find_efficiencies(making, error);
 	if (!result)
 		result = find_paths(making, error);
+	if (!result && making->report->threads && making->report->threads <= ALIKE_MOST)
+		result = clusters_make(&making->report->clusters, making->run, making->select,
+			making->report->streams, making->report->stream_count, making->arena, error);
 	if (!result)
 		find_bound(making->report);
 	return result;

@@ -19,6 +19,7 @@
 #include "blame/idle/idle.h"
 #include "blame/report/time_class.h"
 #include "timeline/report/coverage.h"
+#include "timeline/stats/clusters.h"
 
 #define RUN_REPORT_PATHS 40 /* the largest of each class */
 
@@ -54,6 +55,7 @@ struct run_report {
 	bool bound_is_gpu;     /* by what GPUs do */
 	double bound_percent;
 	struct coverage coverage;
+	struct clusters clusters; /* of the threads; none without threads */
 };
 
 /* Of the selector's streams and window. In `arena`. ERROR_EMPTY: nothing is monitored there. */

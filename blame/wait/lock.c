@@ -25,12 +25,20 @@ struct lock_wait {
 	uint64_t lock;
 	uint32_t stream, context, holder;
 	bool is_reported, is_gil, is_taken;
+	bool is_read; /* of a read-write lock, to read */
+};
+
+/* A reader has left a lock that others wait for. */
+struct lock_leave {
+	uint64_t lock, time_ns;
+	uint32_t stream;
 };
 
 /* A stretch of a wait with one holder. */
 struct part {
 	uint64_t begin_ns, end_ns;
 	uint32_t holder;
+	bool is_last;
 };
 
 struct lock_search {
@@ -40,13 +48,15 @@ struct lock_search {
 	struct lock *lock;
 	struct lock_wait *waits; /* of the process */
 	size_t wait_count, wait_capacity;
+	struct lock_leave *leaves; /* by lock, time */
+	size_t leave_count, leave_capacity;
 	struct part *parts;
 	size_t part_count, part_capacity;
 	struct lock_part *told; /* of all processes, see lock_parts() */
 	size_t told_count, told_capacity;
 	bool tells; /* parts alone: not what holders did */
 	enum lock_kind kinds;
-	uint32_t op_lock, op_gil;
+	uint32_t op_lock, op_gil, op_wake, process_number;
 	struct key_ids pair_ids; /* waiter, holder */
 	struct lock_pair *pairs;
 	size_t pair_count, pair_capacity;
@@ -76,6 +86,23 @@ static void blocked_take(struct lock_search *search, const struct batch *batch, 
 		wait->woken_ns = batch->end_ns[row];
 }
 
+static int leave_take(struct lock_search *search, const struct batch *batch, size_t row, struct error *error)
+{
+	char call[24], lock[24];
+	size_t size;
+	const char *text = batch_attributes(search->run, batch, row, &size);
+
+	if (!attribute_get(text, size, "call", call, sizeof call) || strcmp(call, "pthread_rwlock_unlock") ||
+		!attribute_get(text, size, "wakes", lock, sizeof lock))
+		return 0;
+	if (!array_widen(
+		    &search->leaves, &search->leave_capacity, search->leave_count, sizeof(*search->leaves)))
+		return error_memory(error);
+	search->leaves[search->leave_count++] =
+		(struct lock_leave){strtoull(lock, NULL, 16), batch->begin_ns[row], batch->stream};
+	return 0;
+}
+
 static bool is_asked(const struct lock_search *search, uint32_t what)
 {
 	return (what == search->op_lock && search->kinds & LOCK_PROGRAM) ||
@@ -84,6 +111,7 @@ static bool is_asked(const struct lock_search *search, uint32_t what)
 
 static int wait_take(struct lock_search *search, const struct batch *batch, size_t row, struct error *error)
 {
+	char call[32] = "";
 	const struct idle_question *question = search->question;
 	char lock[24];
 	size_t size;
@@ -97,6 +125,8 @@ static int wait_take(struct lock_search *search, const struct batch *batch, size
 
 	if (batch->what[row] == STORE_OP_BLOCKED)
 		blocked_take(search, batch, row);
+	if (batch->what[row] == search->op_wake)
+		return leave_take(search, batch, row, error);
 	if (!is_asked(search, batch->what[row]))
 		return 0;
 	wait.is_gil = batch->what[row] == search->op_gil;
@@ -104,6 +134,8 @@ static int wait_take(struct lock_search *search, const struct batch *batch, size
 	if (!attribute_get(text, size, "lock", lock, sizeof lock))
 		return 0;
 	wait.lock = strtoull(lock, NULL, 16);
+	attribute_get(text, size, "call", call, sizeof call);
+	wait.is_read = strstr(call, "rdlock") != NULL;
 	wait.is_taken = !attribute_number(text, size, "again", 0);
 	wait.holder = stream_of(search, attribute_number(text, size, "holder", 0));
 	wait.begin_ns = wait.begin_ns > question->begin_ns ? wait.begin_ns : question->begin_ns;
@@ -132,6 +164,17 @@ static int waits_read(struct lock_search *search, uint32_t stream, struct error 
 	return result ? result : (int)count;
 }
 
+static int leave_compare(const void *left, const void *right)
+{
+	const struct lock_leave *a = left, *b = right;
+
+	if (a->lock != b->lock)
+		return a->lock < b->lock ? -1 : 1;
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return a->stream < b->stream ? -1 : a->stream > b->stream;
+}
+
 static int wait_compare(const void *left, const void *right)
 {
 	const struct lock_wait *a = left, *b = right;
@@ -152,8 +195,15 @@ static bool tell(struct lock_search *search, const struct lock_wait *wait, const
 		return true;
 	if (!array_widen(&search->told, &search->told_capacity, search->told_count, sizeof(*search->told)))
 		return false;
-	search->told[search->told_count++] = (struct lock_part){
-		part->begin_ns, part->end_ns, wait->stream, part->holder, wait->context, wait->is_gil};
+	search->told[search->told_count++] = (struct lock_part){.begin_ns = part->begin_ns,
+		.end_ns = part->end_ns,
+		.lock = wait->lock,
+		.waiter = wait->stream,
+		.holder = part->holder,
+		.context = wait->context,
+		.process = search->process_number,
+		.is_last = part->is_last && wait->is_taken,
+		.is_gil = wait->is_gil};
 	return true;
 }
 
@@ -181,24 +231,63 @@ static bool part_put(struct lock_search *search, const struct lock_wait *wait, s
 	return true;
 }
 
+/* The reader that left last by then, other than the one who waits; LOCK_HOLDER_UNKNOWN: none is told. */
+static uint32_t last_reader(
+	const struct lock_search *search, const struct lock_wait *wait, uint64_t begin_ns, uint64_t end_ns)
+{
+	size_t low = 0, high = search->leave_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		const struct lock_leave *leave = &search->leaves[middle];
+
+		if (leave->lock < wait->lock || (leave->lock == wait->lock && leave->time_ns <= end_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low && search->leaves[low - 1].lock == wait->lock &&
+		search->leaves[low - 1].time_ns > begin_ns;
+		low--)
+		if (search->leaves[low - 1].stream != wait->stream)
+			return search->leaves[low - 1].stream;
+	return LOCK_HOLDER_UNKNOWN;
+}
+
+/* Of several readers the last one counts: the others did not keep the lock from anybody. */
+static void part_name(
+	const struct lock_search *search, const struct lock_wait *wait, struct part *part, bool is_readers)
+{
+	uint32_t reader = is_readers && !wait->is_read
+				  ? last_reader(search, wait, part->begin_ns, part->end_ns)
+				  : LOCK_HOLDER_UNKNOWN;
+
+	part->holder = reader == LOCK_HOLDER_UNKNOWN ? part->holder : reader;
+}
+
 /* `first`: of those with the same lock the first that gets it after this wait began. */
 static bool wait_cut(struct lock_search *search, const struct lock_wait *wait, size_t first, size_t end)
 {
 	uint64_t held_ns = wait->woken_ns && wait->woken_ns < wait->end_ns ? wait->woken_ns : wait->end_ns;
-	struct part part = {wait->begin_ns, held_ns, wait->holder};
+	struct part part = {wait->begin_ns, held_ns, wait->holder, false};
+	bool is_readers = wait->holder == LOCK_HOLDER_UNKNOWN; /* who has the lock in the part */
 
 	for (size_t i = first; i < end && search->waits[i].until_ns < held_ns; i++) {
 		const struct lock_wait *other = &search->waits[i];
 
-		if (other->stream == wait->stream || !other->is_taken)
+		if (other->stream == wait->stream || !other->is_taken || (wait->is_read && other->is_read))
 			continue;
 		part.end_ns = other->until_ns;
+		part_name(search, wait, &part, is_readers);
 		if (!part_put(search, wait, part))
 			return false;
-		part = (struct part){other->until_ns, held_ns, other->stream};
+		part = (struct part){other->until_ns, held_ns, other->stream, false};
+		is_readers = other->is_read;
 	}
+	part_name(search, wait, &part, is_readers);
+	part.is_last = held_ns == part.end_ns;
 	return part_put(search, wait, part) &&
-	       part_put(search, wait, (struct part){held_ns, wait->end_ns, LOCK_HOLDER_UNKNOWN});
+	       part_put(search, wait, (struct part){held_ns, wait->end_ns, LOCK_HOLDER_UNKNOWN, false});
 }
 
 /* Whose call waited: its path, without the function that waits. */
@@ -320,10 +409,11 @@ static int process_sweep(struct lock_search *search, struct error *error)
 	size_t count;
 	int result = 0;
 
-	search->wait_count = search->part_count = 0;
+	search->wait_count = search->part_count = search->leave_count = 0;
 	for (uint32_t i = 0; i < search->process->stream_count && !result; i++)
 		if (run_stream(search->run, search->process->streams[i])->s.kind == STORE_STREAM_CPU)
 			result = waits_read(search, search->process->streams[i], error);
+	merge_sort(search->leaves, search->leave_count, sizeof(*search->leaves), leave_compare);
 	merge_sort(search->waits, search->wait_count, sizeof(*search->waits), wait_compare);
 	for (size_t i = 0; i < search->wait_count && !result; i += count) {
 		for (count = 1; i + count < search->wait_count &&
@@ -381,15 +471,17 @@ static int sweep(struct lock_search *search, const struct idle_question *asked, 
 	if (!result)
 		result = process_list(&processes, &count, run, related.streams, related.count, arena, error);
 	question.related = related.bits;
-	search->op_lock = run_op_named(run, "lock", 4);
+	search->op_wake = run_op_named(run, "wake", 4);
 	key_ids_init(&search->pair_ids, 2 * sizeof(uint32_t));
 	for (uint32_t p = 0; p < count && !result; p++) {
 		search->process = &processes[p];
+		search->process_number = p;
 		result = process_sweep(search, error);
 	}
 	if (!result)
 		result = answer_fill(search, arena, error);
 	free(search->waits);
+	free(search->leaves);
 	free(search->parts);
 	free(search->pairs);
 	key_ids_fini(&search->pair_ids);

@@ -12,6 +12,9 @@
  * being woken and getting a core it counts as waiting for the last one. A thread that took the lock in
  * between without waiting is not seen. Times are exact: waited = held + unknown.
  *
+ * Readers share a read-write lock and do not wait for each other. libc knows of no readers: who waits for
+ * them has waited for the one that left last, which its span `wake` tells.
+ *
  * Waits for Python's GIL are spans `gil` of the same form; one with again=1 did not end with the lock taken:
  * the wait goes on in the next, since another thread was seen to hold it.
  */
@@ -46,8 +49,11 @@ struct lock {
 /* A stretch of a wait with one holder. */
 struct lock_part {
 	uint64_t begin_ns, end_ns;
+	uint64_t lock;		 /* its address */
 	uint32_t waiter, holder; /* streams; the holder may be LOCK_HOLDER_UNKNOWN */
 	uint32_t context;	 /* of the wait */
+	uint32_t process;	 /* a number */
+	bool is_last;		 /* of its wait, which got the lock */
 	bool is_gil;
 };
 

@@ -22,7 +22,9 @@ struct summing {
 	struct key_ids ids;
 	struct wait_cause_row *rows; /* by id */
 	size_t capacity;
-	uint64_t known_ns; /* time in which a thread's state is known */
+	uint64_t known_ns;    /* time in which a thread's state is known */
+	uint8_t *by_function; /* by context: what a wait there is without a record, plus 1; 0: not asked */
+	uint32_t context_count;
 };
 
 static bool waits(const struct summing *summing, const struct extent *piece)
@@ -68,12 +70,27 @@ struct causes_cursor {
 	size_t counted; /* up to there they were counted as waits */
 };
 
+/* What the piece is where no record tells. */
+static enum wait_cause_kind otherwise_of(struct summing *summing, const struct extent *piece)
+{
+	struct wait_functions *waits = summing->question->waits;
+	bool is_kept = piece->context && piece->context < summing->context_count &&
+		       piece->state != EXTENT_SYNC && piece->state != EXTENT_RUNNABLE;
+	enum wait_cause_kind kind;
+
+	if (is_kept && summing->by_function[piece->context])
+		return (enum wait_cause_kind)(summing->by_function[piece->context] - 1);
+	kind = wait_cause_by_function(summing->run, waits, piece->context, piece->state);
+	if (is_kept)
+		summing->by_function[piece->context] = (uint8_t)(kind + 1);
+	return kind;
+}
+
 /* One waiting piece. */
 static bool piece_add(struct summing *summing, const struct extent *piece, struct causes_cursor *cursor)
 {
 	uint64_t now_ns = piece->begin_ns;
-	enum wait_cause_kind otherwise =
-		wait_cause_by_function(summing->run, summing->question->waits, piece->context, piece->state);
+	enum wait_cause_kind otherwise = otherwise_of(summing, piece);
 
 	while (cursor->at < cursor->count && cursor->list[cursor->at].end_ns <= now_ns)
 		cursor->at++;
@@ -171,6 +188,10 @@ int wait_cause_sums_find(struct wait_cause_sums *sums, struct run *run, const st
 	question.stream_count = related.count;
 	if (!result)
 		result = wait_causes_find(&causes, run, &question, arena, error);
+	summing.context_count = run_context_count(run);
+	summing.by_function = arena_calloc(arena, summing.context_count + 1, 1);
+	if (!result && !summing.by_function)
+		result = error_memory(error);
 	key_ids_init(&summing.ids, sizeof(struct row_id));
 	for (uint32_t i = 0; i < asked->stream_count && !result; i++) {
 		if (run_stream(run, asked->streams[i])->s.kind != STORE_STREAM_CPU)

@@ -29,6 +29,7 @@ enum wait_cause_kind {
 	CAUSE_PIPE,	 /* its writer */
 	CAUSE_SOCKET,
 	CAUSE_EVENTFD,
+	CAUSE_SIGNAL, /* who sent it */
 	CAUSE_TIMER,
 	CAUSE_DISK,
 	CAUSE_FAULT,	  /* of a page, by the kernel's frames (-e BLOCKTIME) */

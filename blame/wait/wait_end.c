@@ -501,6 +501,7 @@ static enum wait_end_by by_of(enum wait_cause_kind kind)
 	case CAUSE_PIPE:
 	case CAUSE_SOCKET:
 	case CAUSE_EVENTFD:
+	case CAUSE_SIGNAL:
 		return WAIT_END_WAKER;
 	default:
 		return WAIT_END_UNTOLD;

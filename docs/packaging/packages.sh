@@ -10,10 +10,11 @@ package_of() {
 	bin/* | share/man/man1/* | share/bash-completion/completions/*)
 		if [[ $(basename "$1" .1) =~ ^hpct-($recorders)$ ]]; then package=hpct-agent; else package=hpct; fi
 		;;
-	lib/hpct/*.a | lib/libhpct.a | include/* | lib/pkgconfig/* | lib/cmake/*) package=hpct-dev ;;
+	lib/hpct/*.a | lib/libhpct.a | lib/libhpct.so | include/* | lib/pkgconfig/* | lib/cmake/*) package=hpct-dev ;;
 	lib/hpct/hpct-ranks-*) package=hpct ;;
 	lib/hpct/*) package=hpct-agent ;;
-	lib/libhpct_sql.so) package=hpct ;;
+	lib/libhpct_sql.so | lib/libhpct.so.*) package=hpct ;;
+	lib/python3*-packages/hpct/*) package=hpct name=lib/python3/dist-packages/hpct/${1##*/} ;;
 	share/zsh/site-functions/* | share/terminfo/*) package=hpct ;;
 	share/doc/* | LICENSE) package=hpct-doc ;;
 	README.md | CHANGELOG.md) package=hpct-doc name=share/doc/hpct/$1 ;;

@@ -66,7 +66,7 @@ while read -r file; do
 	package_of "$file" || { echo "rpm.sh: $file is in no package" >&2 && exit 1; }
 	case $file in
 	share/terminfo/*) continue ;; # ncurses has them
-	lib/libhpct_sql.so) name=lib64/${file##*/} ;;
+	lib/libhpct*) name=lib64/${file##*/} ;;
 	lib/pkgconfig/*) name=share/pkgconfig/${file##*/} ;;
 	LICENSE) name=share/doc/hpct/LICENSE ;;
 	esac

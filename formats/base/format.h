@@ -15,6 +15,7 @@
 struct format_input {
 	FILE *in;	  /* unpacked; can be rewound unless it is a pipe */
 	const char *name; /* in messages */
+	const char *path; /* of the file, for formats that are more than one; NULL: a stream */
 	int fd; /* the file itself, where it is one and not packed, for libraries that map it; else -1 */
 	/* Phrases on what the input has and a run cannot hold, each with its count, joined by "; ": for one
 	 * line that the program prints. Empty: nothing. */
@@ -71,17 +72,20 @@ struct format {
 	 * and either nothing is at `path`, or what was whole, which the sentence says. NULL: cannot be
 	 * imported. */
 	int (*take)(struct format_input *input, const char *path, struct error *error);
+	/* Of a format that is a directory: its file for `take`, as "*.otf2"; NULL: it is a file. */
+	const char *anchor;
 	/* Does a file that begins with these bytes look like one? NULL: only --from tells. */
 	bool (*is)(const uint8_t *head, size_t size);
 	const char *refused;	  /* selector options without effect on `put` ("op min"); NULL: none */
 	unsigned lacks;		  /* enum format_lack of `put`: the program says so of runs that have them */
 	bool takes_state_metrics; /* `put` supports derived metrics (timeline/sum/state_metrics.h) */
 	bool is_binary;		  /* `put` writes what a terminal should not get */
-	bool is_series;		  /* `take` makes figures over time alone, which may go into a run that is there */
+	bool is_series; /* `take` makes figures over time alone, which may go into a run that is there */
 };
 
 extern const struct format format_tsv, format_folded, format_chrome, format_speedscope, format_pprof,
 	format_perfetto, format_perf, format_nsys, format_otf2, format_callgrind, format_svg,
-	format_svg_chart, format_html, format_firefox, format_csv, format_prometheus;
+	format_svg_chart, format_html, format_firefox, format_hpctoolkit, format_hpctoolkit, format_csv,
+	format_prometheus;
 
 #endif

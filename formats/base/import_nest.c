@@ -64,6 +64,8 @@ static void number_processes(struct import_run *run)
 	for (uint32_t i = 0; i < run->process_keys.count; i++) {
 		struct import_process *process = &run->processes[i];
 
+		if (process->is_named)
+			continue;
 		process->rank = process->rank < 0 ? run->rank : process->rank;
 		if (process->pid == IMPORT_NONE)
 			process->pid = next < UINT32_MAX - 1 ? next++ : 0;
@@ -78,7 +80,9 @@ static bool begin_stream(struct import_run *run, uint32_t number, uint32_t threa
 	stream->s.host = process->host;
 	stream->s.rank = process->rank;
 	stream->s.pid = process->pid;
-	stream->s.thread = thread;
+	stream->s.generation = process->generation;
+	if (!stream->is_numbered)
+		stream->s.thread = thread;
 	if (stream->s.kind == STORE_STREAM_CPU && thread == 0 && !stream->s.name)
 		stream->s.name = process->name;
 	run->places[number].id = store_writer_stream(run->writer, &stream->s);
@@ -165,7 +169,8 @@ static bool end_stream(struct import_run *run, uint32_t number, struct store_byt
 	put_number(text, "period_ns", from->period_ns);
 	put_number(text, "switches", from->has_switches);
 	record.attributes = store_writer_text(run->writer, (const char *)text->data, text->size);
-	store_writer_append(run->writer, place->id, STORE_SPANS, &record, 1);
+	if (from->s.kind != STORE_STREAM_GAUGES) /* these have no time */
+		store_writer_append(run->writer, place->id, STORE_SPANS, &record, 1);
 	to = store_writer_stream_edit(run->writer, place->id);
 	if (!to || text->failed)
 		return false;
@@ -334,6 +339,8 @@ static int take_record(struct import_run *run, const struct import_record *recor
 		return append_point(run, record, error);
 	case IMPORT_APART:
 		return append_span(run, record, record->name ? import_frame(run, 0, record->name) : 0, error);
+	case IMPORT_PLACED:
+		return append_span(run, record, record->name, error);
 	case IMPORT_END:
 		return close_call(run, record, error);
 	default:

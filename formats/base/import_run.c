@@ -4,8 +4,11 @@
  */
 #include "formats/base/import_run_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "formats/base/stream_text.h"
 #include "store/base/array.h"
 #include "store/base/escape.h"
 #include "store/base/hash.h"
@@ -33,6 +36,7 @@ int import_run_begin(struct import_run **made, const char *path, const char *fro
 	run->first_ns = UINT64_MAX;
 	key_ids_init(&run->process_keys, sizeof(struct store_hash));
 	key_ids_init(&run->stream_keys, sizeof(struct stream_key));
+	key_ids_init(&run->paths, sizeof(struct store_hash));
 	rc = run_create_begin(&run->create, path, error);
 	if (rc < 0) {
 		free(run);
@@ -48,6 +52,7 @@ int import_run_begin(struct import_run **made, const char *path, const char *fro
 		return rc;
 	}
 	run->text_module = store_writer_text_module(run->writer);
+	run->path_text = (struct path_text){run->writer, run->text_module, {0}};
 	store_writer_meta(run->writer, "recorder", "hpct-import " HPCT_VERSION);
 	store_writer_meta(run->writer, "imported_from", from);
 	*made = run;
@@ -60,6 +65,9 @@ static void run_free(struct import_run *run)
 	external_sort_free(run->joined);
 	key_ids_fini(&run->process_keys);
 	key_ids_fini(&run->stream_keys);
+	key_ids_fini(&run->paths);
+	store_bytes_fini(&run->path_text.name);
+	free(run->contexts);
 	free(run->processes);
 	free(run->streams);
 	free(run->places);
@@ -148,10 +156,54 @@ void import_attribute_put(
 	escape_attribute(attributes, value, size);
 }
 
+/* For each of millions of records: no format is read. */
+size_t import_decimal(char text[IMPORT_DECIMAL_MAX], uint64_t value)
+{
+	char digits[IMPORT_DECIMAL_MAX];
+	size_t size = 0;
+
+	do {
+		digits[size++] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	for (size_t i = 0; i < size; i++)
+		text[i] = digits[size - 1 - i];
+	return size;
+}
+
+void import_attribute_number(struct store_bytes *attributes, const char *key, uint64_t value)
+{
+	char text[IMPORT_DECIMAL_MAX];
+
+	import_attribute_put(attributes, key, strlen(key), text, import_decimal(text, value));
+}
+
 uint32_t import_frame(struct import_run *run, uint32_t parent, uint32_t name)
 {
+	size_t size;
+	const char *text = store_writer_text_at(run->writer, name, &size);
+
+	if (text && size > 2 && text[0] == '<' && text[size - 1] == '>')
+		return path_text_frame(&run->path_text, parent, text, size);
 	return store_writer_context(
 		run->writer, parent ? parent : STORE_CONTEXT_PROGRAM_ROOT, run->text_module, name);
+}
+
+uint32_t import_path(struct import_run *run, const char *text, size_t size)
+{
+	struct store_hash hash = store_hash128(text, size);
+	bool is_new, is_partial = false;
+	uint32_t number;
+
+	if (!size)
+		return 0;
+	number = key_ids_put(&run->paths, &hash, &is_new);
+	if (number == KEY_IDS_NONE ||
+		!array_widen(&run->contexts, &run->context_room, number, sizeof *run->contexts))
+		return 0;
+	if (is_new && path_text_context(&run->path_text, text, size, &run->contexts[number], &is_partial))
+		run->contexts[number] = 0;
+	return run->contexts[number];
 }
 
 /* ---- processes and streams ---- */
@@ -226,6 +278,58 @@ uint32_t import_queue(
 	return find_stream(run, &name, &new);
 }
 
+static uint32_t named_process(
+	struct import_run *run, const struct store_stream *s, const char *host, size_t host_size)
+{
+	struct store_bytes key = {0};
+	char number[64];
+	uint32_t process = IMPORT_NONE;
+
+	snprintf(number, sizeof number, "%d/%u.%u", (int)s->rank, s->pid, s->generation);
+	store_bytes_put(&key, host, host_size);
+	store_bytes_put(&key, "/", 1);
+	store_bytes_put(&key, number, strlen(number));
+	if (!key.failed)
+		process = import_process(run, (const char *)key.data, key.size);
+	store_bytes_fini(&key);
+	if (process == IMPORT_NONE)
+		return process;
+	run->processes[process] = (struct import_process){.is_named = true,
+		.pid = s->pid,
+		.generation = s->generation,
+		.rank = s->rank,
+		.name = run->processes[process].name,
+		.host = host_size ? import_name(run, host, host_size) : 0};
+	return process;
+}
+
+uint32_t import_stream_named(struct import_run *run, const char *text, size_t size, bool *is_text)
+{
+	struct store_stream s;
+	const char *host;
+	size_t host_size;
+	struct import_stream new = {.is_numbered = true};
+	struct stream_key key;
+
+	*is_text = stream_text_parse(text, size, &s, &host, &host_size);
+	if (!*is_text)
+		return IMPORT_NONE;
+	new.process = named_process(run, &s, host, host_size);
+	new.s = (struct store_stream){.kind = s.kind,
+		.thread = s.thread,
+		.device = s.device,
+		.context = s.context,
+		.queue = s.queue};
+	key = (struct stream_key){.key = s.thread | (uint64_t)1 << 62,
+		.process = new.process,
+		.kind = s.kind,
+		.device = s.device,
+		.context = s.context,
+		.queue = s.queue};
+	new.key = key.key;
+	return new.process == IMPORT_NONE ? IMPORT_NONE : find_stream(run, &key, &new);
+}
+
 uint32_t import_stream_count(const struct import_run *run)
 {
 	return run->stream_keys.count;
@@ -283,7 +387,7 @@ int import_record(struct import_run *run, const struct import_record *record, st
 	struct sorted_record sorted = {.r = *record, .serial = run->records_count++};
 	uint64_t end_ns;
 
-	if (record->shape != IMPORT_CALL && record->shape != IMPORT_APART)
+	if (record->shape < IMPORT_CALL || record->shape > IMPORT_PLACED)
 		sorted.r.end_ns = record->begin_ns;
 	else if (record->end_ns < record->begin_ns)
 		sorted.r.end_ns = record->begin_ns;

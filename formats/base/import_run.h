@@ -28,6 +28,8 @@ struct import_process {
 	int32_t rank;  /* -1: none */
 	uint32_t name; /* text id: command; 0: none */
 	uint32_t host; /* text id; 0: none */
+	uint32_t generation;
+	bool is_named; /* all of it is known: import_stream_named() */
 };
 
 struct import_stream {
@@ -36,6 +38,7 @@ struct import_stream {
 	uint32_t process;   /* or IMPORT_OWNER */
 	uint64_t key;	    /* of the thread */
 	bool is_owners;	    /* the process was IMPORT_OWNER */
+	bool is_numbered;   /* its thread's number is known: s.thread */
 	bool has_switches;  /* all waits are told */
 	uint32_t metric;    /* text id: of the time source; 0: none */
 	uint64_t period_ns; /* of its samples; 0: not known */
@@ -46,12 +49,13 @@ enum import_shape {
 	IMPORT_END,    /* the last call of the stream that is open ends; with an `op` one may be missing */
 	IMPORT_CALL,   /* a whole call or operation; inside others of its thread it is their callee */
 	IMPORT_APART,  /* a whole span that others neither hold nor are held by */
+	IMPORT_PLACED, /* likewise; `name` is a context */
 	IMPORT_SAMPLE, /* `name` is a context, `op` a metric, `bytes` the weight */
 	IMPORT_VALUE   /* `name` is a context, `op` a metric, `bytes` the value or a double's bits */
 };
 
 struct import_record {
-	uint64_t begin_ns, end_ns; /* end: of IMPORT_CALL and IMPORT_APART */
+	uint64_t begin_ns, end_ns; /* end: of whole calls and spans */
 	uint64_t bytes;
 	uint64_t link;	     /* shared by a launch and its operations, within a process; 0: none */
 	uint32_t stream, op; /* op: of the store */
@@ -77,14 +81,25 @@ uint32_t import_attributes(struct import_run *run, const struct store_bytes *att
 /* Appends "KEY=VALUE" in the store's spelling. */
 void import_attribute_put(
 	struct store_bytes *attributes, const char *key, size_t key_size, const char *value, size_t size);
+/* The digits of a number, without a NUL; how many. */
+#define IMPORT_DECIMAL_MAX 20u
+size_t import_decimal(char text[IMPORT_DECIMAL_MAX], uint64_t value);
+/* The same for a number. */
+void import_attribute_number(struct store_bytes *attributes, const char *key, uint64_t value);
 /* The frame of that name below `parent` (0: the root). */
 uint32_t import_frame(struct import_run *run, uint32_t parent, uint32_t name);
+
+/* The context of a path in hpct's spelling; 0: it is empty, or is none. */
+uint32_t import_path(struct import_run *run, const char *text, size_t size);
 
 /* Numbers; IMPORT_NONE: no memory. A key is any text; digits alone are the pid or tid itself. */
 uint32_t import_process(struct import_run *run, const char *key, size_t size);
 uint32_t import_thread(struct import_run *run, uint32_t process, const char *key, size_t size);
 uint32_t import_queue(
 	struct import_run *run, uint32_t process, uint32_t device, uint32_t context, uint32_t queue);
+/* The stream that hpct's text of an identity names, with its process, as hpct's own exports tell it;
+ * IMPORT_NONE and *is_text false: the text is none. */
+uint32_t import_stream_named(struct import_run *run, const char *text, size_t size, bool *is_text);
 /* A thread of IMPORT_OWNER, for spans that do not nest: they become those of its first thread. */
 uint32_t import_stream_count(const struct import_run *run);
 /* Valid until the next number. */

@@ -7,6 +7,7 @@
 
 #include "formats/base/format.h"
 #include "formats/base/import_run.h"
+#include "formats/base/path_text.h"
 #include "timeline/base/external_sort.h"
 #include "timeline/base/key_ids.h"
 #include "timeline/base/run_create.h"
@@ -44,7 +45,10 @@ struct import_run {
 	struct store_writer *writer;
 	struct external_sort *records, *joined;
 	uint64_t records_count;
-	struct key_ids process_keys, stream_keys;
+	struct key_ids process_keys, stream_keys, paths;
+	uint32_t *contexts; /* [path] */
+	size_t context_room;
+	struct path_text path_text;
 	struct import_process *processes;
 	struct import_stream *streams;
 	size_t process_room, stream_room;

@@ -37,17 +37,18 @@ static void schema_release(struct ArrowSchema *schema)
 	schema->release = NULL;
 }
 
-/* False: no memory, and the schema is released. */
-static bool schema_fill(struct ArrowSchema *schema, const char *format, const char *name, int64_t children)
+/* False: no memory. */
+static bool schema_fill(struct ArrowSchema *schema, const char *format, const char *name, size_t children)
 {
 	*schema = (struct ArrowSchema){.format = format, .name = strdup(name), .release = schema_release};
-	schema->children = children ? calloc((size_t)children, sizeof *schema->children) : NULL;
-	if (schema->name && (schema->children || !children)) {
-		schema->n_children = children;
-		return true;
+	schema->children = calloc(children + 1, sizeof *schema->children);
+	if (!schema->name || !schema->children) {
+		free((char *)schema->name);
+		free(schema->children);
+		return false;
 	}
-	schema_release(schema);
-	return false;
+	schema->n_children = (int64_t)children;
+	return true;
 }
 
 static struct ArrowSchema *column_schema(const struct column_spec *spec)
@@ -73,7 +74,7 @@ static struct ArrowSchema *column_schema(const struct column_spec *spec)
 
 static bool schema_of(struct ArrowSchema *schema, const struct column_spec *specs, size_t count)
 {
-	if (!schema_fill(schema, "+s", "", (int64_t)count))
+	if (!schema_fill(schema, "+s", "", count))
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		schema->children[i] = column_schema(&specs[i]);
@@ -103,22 +104,23 @@ static void array_release(struct ArrowArray *array)
 	array->release = NULL;
 }
 
-/* False: no memory, and the array is released. */
+/* False: no memory. */
 static bool array_fill(
-	struct ArrowArray *array, struct hpct_batch *batch, size_t length, int64_t buffers, int64_t children)
+	struct ArrowArray *array, struct hpct_batch *batch, size_t length, size_t buffers, size_t children)
 {
 	*array = (struct ArrowArray){
 		.length = (int64_t)length, .private_data = batch, .release = array_release};
-	columns_hold(batch);
-	array->buffers = calloc((size_t)buffers, sizeof *array->buffers);
-	array->children = children ? calloc((size_t)children, sizeof *array->children) : NULL;
-	if (array->buffers && (array->children || !children)) {
-		array->n_buffers = buffers;
-		array->n_children = children;
-		return true;
+	array->buffers = calloc(buffers, sizeof *array->buffers);
+	array->children = calloc(children + 1, sizeof *array->children);
+	if (!array->buffers || !array->children) {
+		free(array->buffers);
+		free(array->children);
+		return false;
 	}
-	array_release(array);
-	return false;
+	array->n_buffers = (int64_t)buffers;
+	array->n_children = (int64_t)children;
+	columns_hold(batch);
+	return true;
 }
 
 static struct ArrowArray *column_array(
@@ -148,7 +150,7 @@ static struct ArrowArray *column_array(
 
 static bool array_of(struct ArrowArray *array, struct hpct_batch *batch)
 {
-	if (!array_fill(array, batch, batch->row_count, 1, (int64_t)batch->wanted_count))
+	if (!array_fill(array, batch, batch->row_count, 1, batch->wanted_count))
 		return false;
 	for (size_t i = 0; i < batch->wanted_count; i++) {
 		array->children[i] = column_array(&batch->wanted[i]->shown, batch, batch->row_count);

@@ -163,7 +163,8 @@ HPCT_API size_t hpct_rows_columns(const struct hpct_rows *rows);
 HPCT_API const char *hpct_rows_name(const struct hpct_rows *rows, size_t column);
 HPCT_API enum hpct_type hpct_rows_type(const struct hpct_rows *rows, size_t column);
 
-/* The next rows, about `most` (0: all that are left): 1, 0 at the end, negative: error. hpct_batch_free(). */
+/* The next rows, about `most` (0: all that are left): 1, 0 at the end, negative: error. hpct_batch_free(). Of
+ * no rows there is one batch without rows, so that its columns are known. */
 HPCT_API int hpct_next(
 	struct hpct_rows *rows, size_t most, struct hpct_batch **batch, struct hpct_error *error);
 HPCT_API void hpct_rows_free(struct hpct_rows *rows);
@@ -201,8 +202,8 @@ HPCT_API int hpct_gaps(struct hpct_run *run, const struct hpct_select *select, s
 HPCT_API int hpct_late(struct hpct_run *run, const struct hpct_select *select, struct hpct_rows **rows,
 	struct hpct_error *error);
 
-/* Names: what the run is made of. Of contexts, whose paths may be long, choose columns. Only `streams` and
- * `metrics` look at the selector's options. */
+/* Names: what the run is made of. Of contexts, whose paths may be long, choose columns; "context" selects
+ * those of a pattern. `streams` and `metrics` look at "streams", `modules` and `marks` at no option. */
 HPCT_API int hpct_streams(struct hpct_run *run, const struct hpct_select *select, struct hpct_rows **rows,
 	struct hpct_error *error);
 HPCT_API int hpct_contexts(struct hpct_run *run, const struct hpct_select *select, struct hpct_rows **rows,

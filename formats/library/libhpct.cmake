@@ -33,16 +33,16 @@ if(NOT HPCT_PORTABLE)
 endif()
 
 # Static: one object, in which only what hpct_read.h declares has a name. A portable one holds what it uses.
-set(LIBHPCT_REQUIRES "liblmdb libzstd libdw libelf")
+set(LIBHPCT_PRIVATE " -llmdb -lzstd -ldw -lelf") # no Requires.private: who links the shared one has not their headers
 set(LIBHPCT_LIBS "")
 if(SQLITE3_FOUND)
-  string(APPEND LIBHPCT_REQUIRES " sqlite3")
+  string(APPEND LIBHPCT_PRIVATE " -lsqlite3")
 endif()
 if(HPCT_PORTABLE)
-  set(LIBHPCT_REQUIRES "")
+  set(LIBHPCT_PRIVATE "")
   set(LIBHPCT_LIBS " -lpthread -ldl -lm") # there is no other that brings them
   foreach(name lmdb dw elf zstd z bz2 lzma sqlite3)
-    find_library(archive_${name} ${name})
+    find_library(archive_${name} lib${name}.a)
     if(archive_${name})
       list(APPEND library_parts ${archive_${name}})
     endif()

@@ -84,6 +84,8 @@ struct record_rows {
 	const bool *wanted;
 	uint64_t origin_ns;
 	struct choices streams, paths, whats;
+	struct batch kept; /* the selected rows of a batch */
+	bool has_given;
 	struct store_bytes text; /* scratch */
 };
 
@@ -117,11 +119,15 @@ int record_rows_new(struct record_rows **made, struct run *run, const struct sel
 	rows->wanted = wanted;
 	rows->origin_ns = run_origin_ns(run);
 	rows->scan.columns = columns_of(rows);
+	rc = record_scan_takes_all(&rows->scan) ? 0 : batch_init(&rows->kept, rows->scan.columns, error);
 	key_ids_init(&rows->streams.texts, sizeof(struct store_hash));
 	key_ids_init(&rows->paths.texts, sizeof(struct store_hash));
 	key_ids_init(&rows->whats.texts, sizeof(struct store_hash));
-	*made = rows;
-	return 0;
+	if (rc < 0)
+		record_rows_free(rows);
+	else
+		*made = rows;
+	return rc;
 }
 
 static void choices_fini(struct choices *choices)
@@ -138,6 +144,7 @@ void record_rows_free(struct record_rows *rows)
 	choices_fini(&rows->streams);
 	choices_fini(&rows->paths);
 	choices_fini(&rows->whats);
+	batch_fini(&rows->kept);
 	store_bytes_fini(&rows->text);
 	free(rows);
 }
@@ -230,13 +237,13 @@ static uint32_t choose(struct column *column, struct record_rows *rows, enum fie
 
 /* ---- a whole batch ---- */
 
-static void fill_times(struct column *column, const struct record_rows *rows, const struct batch *batch)
+static void fill_times(
+	struct column *column, const struct record_rows *rows, const uint64_t *times_ns, size_t count)
 {
-	int64_t *to = column_reserve(column, batch->count);
+	int64_t *to = column_reserve(column, count);
 
-	for (size_t i = 0; to && i < batch->count; i++) {
-		uint64_t since_ns =
-			batch->begin_ns[i] > rows->origin_ns ? batch->begin_ns[i] - rows->origin_ns : 0;
+	for (size_t i = 0; to && i < count; i++) {
+		uint64_t since_ns = times_ns[i] > rows->origin_ns ? times_ns[i] - rows->origin_ns : 0;
 
 		to[i] = since_ns < INT64_MAX ? (int64_t)since_ns : INT64_MAX;
 	}
@@ -273,7 +280,23 @@ static void copy(struct column *column, const void *from, size_t count, size_t w
 		memcpy(to, from, count * width);
 }
 
-/* False: the column goes row by row. */
+static bool are_closed(const struct batch *batch)
+{
+	for (size_t i = 0; i < batch->count; i++)
+		if (batch->end_ns[i] == STORE_OPEN_NS)
+			return false;
+	return true;
+}
+
+static bool have_contexts(const struct batch *batch)
+{
+	for (size_t i = 0; i < batch->count; i++)
+		if (!batch->context[i])
+			return false;
+	return true;
+}
+
+/* False: the column goes value by value, since some rows may have none. */
 static bool fill_column(
 	struct column *column, struct record_rows *rows, enum field field, const struct batch *batch)
 {
@@ -282,7 +305,17 @@ static bool fill_column(
 		fill_stream(column, rows, batch->count);
 		return true;
 	case FIELD_BEGIN:
-		fill_times(column, rows, batch);
+		fill_times(column, rows, batch->begin_ns, batch->count);
+		return true;
+	case FIELD_END:
+		if (!are_closed(batch))
+			return false;
+		fill_times(column, rows, batch->end_ns, batch->count);
+		return true;
+	case FIELD_CONTEXT:
+		if (!have_contexts(batch))
+			return false;
+		copy(column, batch->context, batch->count, sizeof *batch->context);
 		return true;
 	case FIELD_PATH:
 		fill_choices(column, rows, field, batch->context, batch->count);
@@ -379,13 +412,6 @@ static void put_value(
 	}
 }
 
-static void put_row(struct column *columns, struct record_rows *rows, const struct store_record *record)
-{
-	for (size_t i = 0; i < rows->track->count; i++)
-		if (columns[i].is_wanted)
-			put_value(&columns[i], rows, rows->track->fields[i], record);
-}
-
 /* ---- batches ---- */
 
 static void put_batch(struct column *columns, struct record_rows *rows, const struct batch *batch)
@@ -404,15 +430,39 @@ static void put_batch(struct column *columns, struct record_rows *rows, const st
 	}
 }
 
+static void put_record(struct batch *batch, const struct store_record *record)
+{
+	size_t at = batch->count++;
+
+	batch->begin_ns[at] = record->begin_ns;
+	if (batch->end_ns)
+		batch->end_ns[at] = record->end_ns;
+	if (batch->amount)
+		batch->amount[at] = record->amount;
+	if (batch->bytes)
+		batch->bytes[at] = record->bytes;
+	if (batch->link)
+		batch->link[at] = record->link;
+	if (batch->context)
+		batch->context[at] = record->context;
+	if (batch->what)
+		batch->what[at] = record->what;
+	if (batch->attributes)
+		batch->attributes[at] = record->attributes;
+}
+
 static void put_selected(struct column *columns, struct record_rows *rows, const struct batch *batch)
 {
 	struct store_record record;
 
+	rows->kept.count = 0;
 	for (size_t row = 0; row < batch->count; row++) {
 		record_scan_row(batch, row, &record);
 		if (record_scan_take(&rows->scan, &record))
-			put_row(columns, rows, &record);
+			put_record(&rows->kept, &record);
 	}
+	if (rows->kept.count)
+		put_batch(columns, rows, &rows->kept);
 }
 
 static size_t rows_of(const struct hpct_batch *batch)
@@ -439,10 +489,11 @@ int record_rows_next(struct record_rows *rows, size_t most, struct hpct_batch **
 			(takes_all ? put_batch : put_selected)(batch->columns, rows, from);
 	}
 	rc = count < 0 ? (int)count : columns_end(batch, error);
-	if (rc < 0 || batch->row_count == 0) {
+	if (rc < 0 || (batch->row_count == 0 && rows->has_given)) {
 		columns_drop(batch);
 		return rc;
 	}
+	rows->has_given = true;
 	*given = batch;
 	return 1;
 }

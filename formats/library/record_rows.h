@@ -17,7 +17,8 @@ const struct column_spec *record_rows_specs(enum store_track track, size_t *coun
 int record_rows_new(struct record_rows **rows, struct run *run, const struct select *select,
 	enum store_track track, const bool *wanted, struct error *error);
 void record_rows_free(struct record_rows *rows);
-/* The next rows, about `most` (0: all): 1; 0 at the end. The batch has ended. */
+/* The next rows, about `most` (0: all): 1; 0 at the end. The first batch is there, even if it has no rows.
+ * The batch has ended. */
 int record_rows_next(struct record_rows *rows, size_t most, struct hpct_batch **batch, struct error *error);
 
 #endif

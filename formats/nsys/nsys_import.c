@@ -23,7 +23,17 @@
 #define TEXTS_MAX ((int64_t)1 << 26)
 #define CHAIN_MAX 1024
 
+#define SEEN_THREADS 256u
+
+/* The thread of a number that was met before. */
+struct seen_thread {
+	uint64_t global;
+	uint32_t stream;
+	bool is_known;
+};
+
 struct nsys {
+	struct seen_thread seen[SEEN_THREADS];
 	struct format_input *input;
 	struct import_run *run;
 	sqlite3 *db;
@@ -142,19 +152,26 @@ static const char *text_at(struct nsys *nsys, uint32_t text, size_t *size)
 /* globalTid: ... | pid 24 bits | tid 24 bits. */
 static uint32_t find_process(struct nsys *nsys, uint64_t global)
 {
-	char text[32];
+	char text[IMPORT_DECIMAL_MAX];
 
-	snprintf(text, sizeof text, "%" PRIu64, global >> 24 & 0xffffff);
-	return import_process(nsys->run, text, strlen(text));
+	return import_process(nsys->run, text, import_decimal(text, global >> 24 & 0xffffff));
 }
 
 static uint32_t find_thread(struct nsys *nsys, uint64_t global)
 {
-	uint32_t process = find_process(nsys, global);
-	char text[32];
+	struct seen_thread *seen = &nsys->seen[global % SEEN_THREADS];
+	uint32_t process;
+	char text[IMPORT_DECIMAL_MAX];
 
-	snprintf(text, sizeof text, "%" PRIu64, global & 0xffffff);
-	return process == IMPORT_NONE ? IMPORT_NONE : import_thread(nsys->run, process, text, strlen(text));
+	if (seen->is_known && seen->global == global)
+		return seen->stream;
+	process = find_process(nsys, global);
+	if (process == IMPORT_NONE)
+		return IMPORT_NONE;
+	*seen = (struct seen_thread){.global = global,
+		.stream = import_thread(nsys->run, process, text, import_decimal(text, global & 0xffffff))};
+	seen->is_known = seen->stream != IMPORT_NONE;
+	return seen->stream;
 }
 
 static int put(struct nsys *nsys, struct import_record *record, struct error *error)
@@ -173,22 +190,22 @@ static int put(struct nsys *nsys, struct import_record *record, struct error *er
 
 static void put_number(struct nsys *nsys, const char *key, uint64_t value)
 {
-	char text[24];
-
-	snprintf(text, sizeof text, "%" PRIu64, value);
 	if (value)
-		import_attribute_put(&nsys->attributes, key, strlen(key), text, strlen(text));
+		import_attribute_number(&nsys->attributes, key, value);
 }
 
 static void put_size(struct nsys *nsys, const struct rows *rows, const char *key, const int at[3])
 {
-	char text[80];
+	char text[3 * (IMPORT_DECIMAL_MAX + 1)];
+	size_t size = 0;
 
 	if (at[0] < 0)
 		return;
-	snprintf(text, sizeof text, "%" PRIu64 ":%" PRIu64 ":%" PRIu64, number(rows, at[0]),
-		number(rows, at[1]), number(rows, at[2]));
-	import_attribute_put(&nsys->attributes, key, strlen(key), text, strlen(text));
+	for (size_t i = 0; i < 3; i++) {
+		size += import_decimal(text + size, number(rows, at[i]));
+		text[size++] = ':';
+	}
+	import_attribute_put(&nsys->attributes, key, strlen(key), text, size - 1);
 }
 
 /* CUpti_ActivityMemcpyKind. */

@@ -13,6 +13,9 @@
 
 #include "formats/base/format.h"
 #include "formats/base/trace_walk.h"
+#include "formats/otf2/otf2_import.h"
+#include "formats/otf2/otf2_message.h"
+#include "store/base/arena.h"
 #include "store/base/array.h"
 #include "store/base/hash.h"
 #include "timeline/base/key_ids.h"
@@ -22,7 +25,7 @@
 #define CHUNK_DEFINITIONS ((uint64_t)4 << 20)
 
 struct location {
-	OTF2_StringRef name;
+	OTF2_StringRef name, stream;
 	OTF2_EvtWriter *writer; /* NULL: closed */
 	uint64_t events;
 	uint32_t process;
@@ -33,6 +36,7 @@ struct region {
 	OTF2_StringRef name, file;
 	uint32_t line;
 	OTF2_RegionRole role;
+	OTF2_Paradigm paradigm;
 };
 
 struct metric {
@@ -40,15 +44,40 @@ struct metric {
 	bool is_real;
 };
 
+struct process {
+	OTF2_StringRef name;
+	int32_t rank;
+	uint32_t location; /* of its calls of MPI, else its first; UINT32_MAX: none yet */
+	bool has_calls;
+	uint32_t host; /* number of its node in the system tree, from 1 on; 0 is the machine */
+};
+
+/* What an operation has beside its name, on the event that begins it. */
+enum attribute { ATTRIBUTE_OP, ATTRIBUTE_PATH, ATTRIBUTE_TEXT, ATTRIBUTE_BYTES, ATTRIBUTE_LINK, ATTRIBUTES };
+
+static const struct {
+	const char *name, *about;
+	OTF2_Type type;
+} attribute_definitions[ATTRIBUTES] = {
+	[ATTRIBUTE_OP] = {"hpct::op", "operation", OTF2_TYPE_STRING},
+	[ATTRIBUTE_PATH] = {"hpct::path", "call path", OTF2_TYPE_STRING},
+	[ATTRIBUTE_TEXT] = {"hpct::attributes", "attributes", OTF2_TYPE_STRING},
+	[ATTRIBUTE_BYTES] = {"hpct::bytes", "bytes", OTF2_TYPE_UINT64},
+	[ATTRIBUTE_LINK] = {"hpct::link", "shared by a launch and what it launched", OTF2_TYPE_UINT64},
+};
+
 struct otf2 {
 	struct run *run;
 	OTF2_Archive *archive;
 	OTF2_GlobalDefWriter *definitions;
+	OTF2_AttributeList *attributes; /* of the next event: it takes them off */
+	const struct select *select;
+	struct key_ids hosts; /* by text */
 	struct key_ids texts, region_keys, metric_keys;
 	struct location *locations; /* of lanes and of values, as they come */
 	struct region *regions;
 	struct metric *metrics;
-	OTF2_StringRef *processes;
+	struct process *processes;
 	uint32_t *lanes; /* [lane] its location */
 	size_t lane_room, location_room, region_room, metric_room, process_room;
 	uint32_t location_count, process_count;
@@ -58,7 +87,9 @@ struct otf2 {
 	 * values of its time, and a location goes forward only. */
 	uint32_t *values_at;
 	size_t values_room;
-	bool failed, has_event;
+	bool failed, has_event, has_messages;
+	uint32_t ranks; /* 1 + the largest that is a peer, or has one */
+	uint64_t messages_left;
 	OTF2_ErrorCode code; /* of the library's first failure */
 };
 
@@ -103,7 +134,7 @@ static OTF2_StringRef name_of(struct otf2 *otf2, const char *text)
 
 static OTF2_RegionRef find_region(struct otf2 *otf2, const struct region *region)
 {
-	const uint32_t key[4] = {region->name, region->file, region->line, region->role};
+	const uint32_t key[5] = {region->name, region->file, region->line, region->role, region->paradigm};
 	bool is_new;
 	uint32_t number = key_ids_put(&otf2->region_keys, key, &is_new);
 
@@ -117,25 +148,85 @@ static OTF2_RegionRef find_region(struct otf2 *otf2, const struct region *region
 	return number;
 }
 
-static void write_definitions(struct otf2 *otf2)
+/* The machine, its nodes, their processes. */
+static void write_places(struct otf2 *otf2)
 {
 	OTF2_GlobalDefWriter *to = otf2->definitions;
-	OTF2_StringRef none = name_of(otf2, ""), machine = name_of(otf2, "machine");
+	OTF2_StringRef machine = name_of(otf2, "machine"), node = name_of(otf2, "node");
 
 	ok(otf2, OTF2_GlobalDefWriter_WriteSystemTreeNode(
 			 to, 0, machine, machine, OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+	for (uint32_t i = 0; i < otf2->hosts.count; i++)
+		ok(otf2, OTF2_GlobalDefWriter_WriteSystemTreeNode(
+				 to, i + 1, *(const uint32_t *)key_ids_key(&otf2->hosts, i), node, 0));
 	for (uint32_t i = 0; i < otf2->process_count; i++)
-		ok(otf2, OTF2_GlobalDefWriter_WriteLocationGroup(to, i, otf2->processes[i],
-				 OTF2_LOCATION_GROUP_TYPE_PROCESS, 0, OTF2_UNDEFINED_LOCATION_GROUP));
+		ok(otf2, OTF2_GlobalDefWriter_WriteLocationGroup(to, i, otf2->processes[i].name,
+				 OTF2_LOCATION_GROUP_TYPE_PROCESS, otf2->processes[i].host,
+				 OTF2_UNDEFINED_LOCATION_GROUP));
+}
+
+/* hpct's own words, which its import knows. */
+static void write_properties(struct otf2 *otf2)
+{
+	OTF2_StringRef name = name_of(otf2, "hpct::stream");
+
+	for (uint32_t i = 0; i < otf2->location_count; i++) {
+		const OTF2_AttributeValue value = {.stringRef = otf2->locations[i].stream};
+
+		ok(otf2, OTF2_GlobalDefWriter_WriteLocationProperty(
+				 otf2->definitions, i, name, OTF2_TYPE_STRING, value));
+	}
+	for (uint32_t i = 0; i < ATTRIBUTES; i++)
+		ok(otf2, OTF2_GlobalDefWriter_WriteAttribute(otf2->definitions, i,
+				 name_of(otf2, attribute_definitions[i].name),
+				 name_of(otf2, attribute_definitions[i].about),
+				 attribute_definitions[i].type));
+}
+
+/* Ranks of the world, each at the location of its messages. Those that are not selected have none: for them
+ * complete_ranks() made one without events. */
+static void write_world(struct otf2 *otf2)
+{
+	uint64_t *at = calloc((size_t)otf2->ranks + 1, sizeof *at),
+		 *ranks = calloc((size_t)otf2->ranks + 1, sizeof *ranks);
+	OTF2_GlobalDefWriter *to = otf2->definitions;
+
+	otf2->failed |= !at || !ranks;
+	for (uint32_t i = otf2->process_count; at && ranks && i-- > 0;)
+		if (otf2->processes[i].rank >= 0 && (uint32_t)otf2->processes[i].rank < otf2->ranks)
+			at[otf2->processes[i].rank] = otf2->processes[i].location;
+	for (uint32_t i = 0; ranks && i < otf2->ranks; i++)
+		ranks[i] = i;
+	if (at && ranks && otf2->has_messages) {
+		ok(otf2, OTF2_GlobalDefWriter_WriteGroup(to, 0, name_of(otf2, ""),
+				 OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
+				 otf2->ranks, at));
+		ok(otf2, OTF2_GlobalDefWriter_WriteGroup(to, 1, name_of(otf2, ""), OTF2_GROUP_TYPE_COMM_GROUP,
+				 OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, otf2->ranks, ranks));
+		ok(otf2, OTF2_GlobalDefWriter_WriteComm(to, 0, name_of(otf2, "MPI_COMM_WORLD"), 1,
+				 OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+	}
+	free(at);
+	free(ranks);
+}
+
+static void write_definitions(struct otf2 *otf2)
+{
+	OTF2_GlobalDefWriter *to = otf2->definitions;
+	OTF2_StringRef none = name_of(otf2, "");
+
+	write_places(otf2);
 	for (uint32_t i = 0; i < otf2->location_count; i++)
 		ok(otf2, OTF2_GlobalDefWriter_WriteLocation(to, i, otf2->locations[i].name,
 				 otf2->locations[i].type, otf2->locations[i].events,
 				 otf2->locations[i].process));
+	write_properties(otf2);
+	write_world(otf2);
 	for (uint32_t i = 0; i < otf2->region_keys.count; i++) {
 		const struct region *region = &otf2->regions[i];
 
 		ok(otf2, OTF2_GlobalDefWriter_WriteRegion(to, i, region->name, region->name, none,
-				 region->role, OTF2_PARADIGM_UNKNOWN, OTF2_REGION_FLAG_NONE, region->file,
+				 region->role, region->paradigm, OTF2_REGION_FLAG_NONE, region->file,
 				 region->line, 0));
 	}
 	for (uint32_t i = 0; i < otf2->metric_keys.count; i++) {
@@ -156,10 +247,16 @@ static bool put_process(void *own, const struct trace_place *place, const char *
 {
 	struct otf2 *otf2 = own;
 
-	(void)place; /* they are numbered as they come */
-	if (!array_widen(&otf2->processes, &otf2->process_room, otf2->process_count, sizeof *otf2->processes))
+	struct process process = {
+		.name = name_of(otf2, name), .rank = place->stream->s.rank, .location = UINT32_MAX};
+	uint32_t host = name_of(otf2, place->stream->host[0] ? place->stream->host : "unknown");
+
+	/* They are numbered as they come. */
+	process.host = 1 + key_ids_put(&otf2->hosts, &host, NULL);
+	if (process.host == 1 + KEY_IDS_NONE || !array_widen(&otf2->processes, &otf2->process_room,
+							otf2->process_count, sizeof *otf2->processes))
 		return false;
-	otf2->processes[otf2->process_count++] = name_of(otf2, name);
+	otf2->processes[otf2->process_count++] = process;
 	return !otf2->failed;
 }
 
@@ -188,6 +285,7 @@ static bool add_location(
 	if (!array_widen(&otf2->locations, &otf2->location_room, number, sizeof *otf2->locations))
 		return false;
 	otf2->locations[number] = (struct location){.name = name_of(otf2, name),
+		.stream = name_of(otf2, place->stream->text),
 		.process = place->process - 1,
 		.type = type,
 		.writer = OTF2_Archive_GetEvtWriter(otf2->archive, number)};
@@ -195,6 +293,8 @@ static bool add_location(
 		ok(otf2, OTF2_ERROR_FILE_INTERACTION);
 		return false;
 	}
+	if (otf2->processes[place->process - 1].location == UINT32_MAX)
+		otf2->processes[place->process - 1].location = number;
 	otf2->location_count++;
 	return !otf2->failed;
 }
@@ -268,18 +368,134 @@ static OTF2_RegionRole role_of(uint32_t op)
 	}
 }
 
+static void add_text(struct otf2 *otf2, enum attribute attribute, const char *text, size_t size)
+{
+	if (size)
+		ok(otf2, OTF2_AttributeList_AddStringRef(
+				 otf2->attributes, attribute, text_of(otf2, text, size)));
+}
+
+static void add_number(struct otf2 *otf2, enum attribute attribute, uint64_t number)
+{
+	if (number)
+		ok(otf2, OTF2_AttributeList_AddUint64(otf2->attributes, attribute, number));
+}
+
+static bool add_attributes(struct otf2 *otf2, const struct trace_span *span)
+{
+	struct arena arena = {0};
+	const char *path = run_context_path(
+		otf2->run, span->batch->context[span->row], select_depth(otf2->select), &arena);
+	size_t size;
+	const char *attributes = batch_attributes(otf2->run, span->batch, span->row, &size);
+
+	add_text(otf2, ATTRIBUTE_OP, span->op, strlen(span->op));
+	add_text(otf2, ATTRIBUTE_PATH, path ? path : "", path ? strlen(path) : 0);
+	add_text(otf2, ATTRIBUTE_TEXT, attributes, size);
+	add_number(otf2, ATTRIBUTE_BYTES, span->batch->bytes[span->row]);
+	add_number(otf2, ATTRIBUTE_LINK, span->batch->link[span->row]);
+	arena_fini(&arena);
+	return path != NULL;
+}
+
+static void note_rank(struct otf2 *otf2, uint32_t rank)
+{
+	otf2->has_messages = true;
+	if (rank < OTF2_RANKS_MAX && rank >= otf2->ranks)
+		otf2->ranks = rank + 1;
+}
+
+/* The process's messages are of the location where its calls of MPI lie first. */
+static bool takes_messages(struct otf2 *otf2, const struct trace_place *place)
+{
+	struct process *process = &otf2->processes[place->process - 1];
+	uint32_t location = otf2->lanes[place->lane];
+
+	if (process->rank < 0 || (uint32_t)process->rank >= OTF2_RANKS_MAX)
+		return false;
+	if (!process->has_calls) {
+		process->has_calls = true;
+		process->location = location;
+	}
+	note_rank(otf2, (uint32_t)process->rank);
+	return process->location == location;
+}
+
+static uint32_t tag_of(uint32_t tag)
+{
+	return tag == UINT32_MAX ? 0 : tag;
+}
+
+static void put_message_begin(struct otf2 *otf2, OTF2_EvtWriter *writer, const struct otf2_message *message,
+	const struct trace_span *span)
+{
+	uint64_t bytes = span->batch->bytes[span->row];
+
+	if (message->kind == OTF2_MESSAGE_COLLECTIVE)
+		ok(otf2, OTF2_EvtWriter_MpiCollectiveBegin(writer, NULL, span->begin_ns));
+	if (message->kind != OTF2_MESSAGE_SEND && message->kind != OTF2_MESSAGE_BOTH)
+		return;
+	note_rank(otf2, message->to);
+	ok(otf2, OTF2_EvtWriter_MpiSend(
+			 writer, NULL, span->begin_ns, message->to, 0, tag_of(message->to_tag), bytes));
+}
+
+static void put_message_end(struct otf2 *otf2, OTF2_EvtWriter *writer, const struct otf2_message *message,
+	const struct trace_span *span)
+{
+	uint64_t bytes = span->batch->bytes[span->row];
+
+	if (message->kind == OTF2_MESSAGE_COLLECTIVE)
+		ok(otf2, OTF2_EvtWriter_MpiCollectiveEnd(writer, NULL, span->end_ns, message->collective, 0,
+				 message->to < OTF2_RANKS_MAX ? message->to : OTF2_UNDEFINED_UINT32, bytes,
+				 bytes));
+	if (message->kind == OTF2_MESSAGE_COLLECTIVE && message->to < OTF2_RANKS_MAX)
+		note_rank(otf2, message->to);
+	if (message->kind != OTF2_MESSAGE_RECEIVE && message->kind != OTF2_MESSAGE_BOTH)
+		return;
+	note_rank(otf2, message->from);
+	ok(otf2, OTF2_EvtWriter_MpiRecv(
+			 writer, NULL, span->end_ns, message->from, 0, tag_of(message->from_tag), bytes));
+}
+
+/* A call of MPI is a region of its name. */
+static struct region region_of(struct otf2 *otf2, const struct trace_span *span, struct otf2_message *message)
+{
+	uint32_t op = span->batch->what[span->row];
+	struct region region = {.file = name_of(otf2, ""), .role = role_of(op)};
+	size_t size;
+	const char *attributes = batch_attributes(otf2->run, span->batch, span->row, &size);
+
+	*message = (struct otf2_message){.kind = OTF2_MESSAGE_NONE};
+	if (op == STORE_OP_MPI) {
+		otf2_message_parse(message, attributes, size);
+		region.paradigm = OTF2_PARADIGM_MPI;
+		if (message->kind == OTF2_MESSAGE_COLLECTIVE)
+			region.role = OTF2_REGION_ROLE_COLL_OTHER;
+	}
+	region.name =
+		message->call[0] ? name_of(otf2, message->call) : text_of(otf2, span->name, span->name_size);
+	return region;
+}
+
 static bool put_span(void *own, const struct trace_span *span)
 {
 	struct otf2 *otf2 = own;
-	const struct region region = {.name = text_of(otf2, span->name, span->name_size),
-		.file = name_of(otf2, ""),
-		.role = role_of(span->batch->what[span->row])};
+	struct otf2_message message;
+	const struct region region = region_of(otf2, span, &message);
 	OTF2_RegionRef number = find_region(otf2, &region);
 	OTF2_EvtWriter *writer = writer_of(otf2, span->place);
 
+	if (message.kind > OTF2_MESSAGE_LEFT && !takes_messages(otf2, span->place))
+		message.kind = OTF2_MESSAGE_LEFT;
+	otf2->messages_left += message.kind == OTF2_MESSAGE_LEFT;
+	if (!add_attributes(otf2, span))
+		return false;
 	otf2->has_event = true;
-	return ok(otf2, OTF2_EvtWriter_Enter(writer, NULL, span->begin_ns, number)) &&
-	       ok(otf2, OTF2_EvtWriter_Leave(writer, NULL, span->end_ns, number)) && !otf2->failed;
+	ok(otf2, OTF2_EvtWriter_Enter(writer, otf2->attributes, span->begin_ns, number));
+	put_message_begin(otf2, writer, &message, span);
+	put_message_end(otf2, writer, &message, span);
+	return ok(otf2, OTF2_EvtWriter_Leave(writer, NULL, span->end_ns, number)) && !otf2->failed;
 }
 
 static bool find_metric(struct otf2 *otf2, const struct trace_value *value, uint32_t *number)
@@ -378,11 +594,37 @@ static void write_local_definitions(struct otf2 *otf2)
 	ok(otf2, OTF2_Archive_CloseDefFiles(otf2->archive));
 }
 
+/* A process and a location for each rank that is a peer and not selected. */
+static void complete_ranks(struct otf2 *otf2)
+{
+	bool *is_there = calloc((size_t)otf2->ranks + 1, sizeof *is_there);
+	char name[32];
+
+	otf2->failed |= !is_there;
+	for (uint32_t i = 0; i < otf2->process_count && is_there; i++)
+		if (otf2->processes[i].rank >= 0 && (uint32_t)otf2->processes[i].rank < otf2->ranks &&
+			otf2->processes[i].location != UINT32_MAX)
+			is_there[otf2->processes[i].rank] = true;
+	otf2->stream = NULL;
+	for (uint32_t rank = 0; is_there && rank < otf2->ranks && !otf2->failed; rank++) {
+		const struct run_stream stream = {.text = "", .s = {.rank = (int32_t)rank}, .host = ""};
+		struct trace_place place = {.stream = &stream, .process = otf2->process_count + 1};
+
+		if (is_there[rank])
+			continue;
+		snprintf(name, sizeof name, "rank %u, not selected", rank);
+		otf2->failed |= !put_process(otf2, &place, name) ||
+				!add_location(otf2, &place, name, OTF2_LOCATION_TYPE_CPU_THREAD);
+	}
+	free(is_there);
+}
+
 static void close_archive(struct otf2 *otf2, const struct select *select)
 {
 	uint64_t begin_ns = select_begin_ns(select), end_ns = select_end_ns(select);
 	uint64_t wall_ns = run_wall_ns(otf2->run);
 
+	complete_ranks(otf2);
 	close_locations(otf2);
 	ok(otf2, OTF2_Archive_CloseEvtFiles(otf2->archive));
 	write_local_definitions(otf2);
@@ -397,6 +639,8 @@ static void close_archive(struct otf2 *otf2, const struct select *select)
 static void otf2_fini(struct otf2 *otf2)
 {
 	key_ids_fini(&otf2->texts);
+	key_ids_fini(&otf2->hosts);
+	OTF2_AttributeList_Delete(otf2->attributes);
 	key_ids_fini(&otf2->region_keys);
 	key_ids_fini(&otf2->metric_keys);
 	free(otf2->locations);
@@ -434,7 +678,7 @@ static int otf2_put(
 	struct run *run, const struct select *select, struct format_output *output, struct error *error)
 {
 	const char *path = output->path;
-	struct otf2 otf2 = {.run = run};
+	struct otf2 otf2 = {.run = run, .select = select};
 	int rc = coverage_require(run, select, error);
 
 	if (rc < 0)
@@ -444,9 +688,13 @@ static int otf2_put(
 			"%s exists and is not overwritten; remove it, or choose another name with -o", path);
 	OTF2_Error_RegisterCallback(no_message, NULL);
 	key_ids_init(&otf2.texts, sizeof(struct store_hash));
-	key_ids_init(&otf2.region_keys, 4 * sizeof(uint32_t));
+	key_ids_init(&otf2.hosts, sizeof(uint32_t));
+	otf2.attributes = OTF2_AttributeList_New();
+	key_ids_init(&otf2.region_keys, 5 * sizeof(uint32_t));
 	key_ids_init(&otf2.metric_keys, sizeof(uint32_t));
 	rc = put_archive(&otf2, select, path, error);
+	format_left_out(&output->left_out, otf2.messages_left,
+		"messages (of MPI_Irecv, any source, communicators other than world, further threads)");
 	otf2_fini(&otf2);
 	return rc;
 }
@@ -455,4 +703,7 @@ const struct format format_otf2 = {.name = "otf2",
 	.about = "a directory for Vampir, Scalasca",
 	.put = otf2_put,
 	.is_directory = true,
+	.take = otf2_import,
+	.is = otf2_is,
+	.anchor = "*.otf2",
 	.lacks = FORMAT_LACKS_PC};

@@ -17,6 +17,9 @@
 #include "formats/perf/perf_maps.h"
 #include "timeline/names/names_fill.h"
 
+#ifndef PERF_RECORD_MISC_MMAP_BUILD_ID /* before Linux 5.12's headers */
+#define PERF_RECORD_MISC_MMAP_BUILD_ID (1 << 14)
+#endif
 #define THREADS 4096u /* remembered; a power of 2 */
 #define CHAIN_MAX 4096u
 #define RECORD_COMPRESSED 81u

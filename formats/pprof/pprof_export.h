@@ -8,6 +8,7 @@
 #include "formats/base/format.h"
 
 /* struct format's `put`. */
-int pprof_export(struct run *run, const struct select *select, struct format_output *output, struct error *error);
+int pprof_export(
+	struct run *run, const struct select *select, struct format_output *output, struct error *error);
 
 #endif

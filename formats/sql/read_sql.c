@@ -147,8 +147,9 @@ static int make_columns(struct answer *answer, struct hpct_batch **given, struct
 	rc = specs ? columns_new(&batch, specs, answer->columns, NULL, false, error) : error_memory(error);
 	if (rc < 0)
 		return rc;
-	for (size_t i = 0; i < answer->count; i++)
-		put_cell(&batch->columns[i % answer->columns], answer, &answer->cells[i]);
+	for (size_t column = 0; column < answer->columns; column++)
+		for (size_t i = column; i < answer->count; i += answer->columns)
+			put_cell(&batch->columns[column], answer, &answer->cells[i]);
 	return question_batch_end(given, batch, 0, error);
 }
 

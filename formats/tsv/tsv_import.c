@@ -14,8 +14,8 @@
 #include <stdlib.h>
 
 #include "formats/base/format.h"
+#include "formats/base/stream_text.h"
 #include "formats/tsv/tsv_row.h"
-#include "formats/tsv/tsv_stream.h"
 #include "store/base/attribute.h"
 #include "store/base/escape.h"
 #include "store/base/hash.h"
@@ -40,7 +40,7 @@ static int new_stream(
 	size_t host_size;
 	bool is_new;
 
-	if (!tsv_stream_parse(text, size, &new.s, &host, &host_size))
+	if (!stream_text_parse(text, size, &new.s, &host, &host_size))
 		return tsv_reader_bad(&import->reader, TSV_STREAM,
 			"is no stream; write cpu:HOST/RANK/PID.GENERATION/THREAD or "
 			"gpu:HOST/RANK/PID.GENERATION/DEVICE/CONTEXT/QUEUE, - for what it has not",
@@ -374,7 +374,8 @@ static bool tsv_is(const uint8_t *head, size_t size)
 	return false;
 }
 
-static int tsv_put(struct run *run, const struct select *select, struct format_output *output, struct error *error)
+static int tsv_put(
+	struct run *run, const struct select *select, struct format_output *output, struct error *error)
 {
 	return slice_print(run, select, REPORT_TSV, output->out, error);
 }

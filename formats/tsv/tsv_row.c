@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "formats/base/path_text.h"
 #include "store/base/array.h"
 #include "store/base/attribute.h"
 #include "store/base/escape.h"
@@ -61,82 +62,17 @@ bool tsv_row_reserve(void *array, uint32_t number, size_t size)
 
 /* ---- paths ---- */
 
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool parse_hex(const char *text, size_t size, uint64_t *value)
-{
-	*value = 0;
-	for (size_t i = 0; i < size; i++) {
-		if (hex_digit(text[i]) < 0)
-			return false;
-		*value = *value << 4 | (uint64_t)hex_digit(text[i]);
-	}
-	return size > 0 && size <= 16;
-}
-
-#define KEY_DIGITS 16u
-
-/* "KEY+0xADDRESS" is an instruction of a GPU binary (timeline/run/run_frames.c), in the spelling of
- * hpct-slice. */
-static bool parse_instruction(const char *name, size_t size, uint64_t *key, uint64_t *address)
-{
-	return size > KEY_DIGITS + 3 && memcmp(name + KEY_DIGITS, "+0x", 3) == 0 &&
-	       (name[KEY_DIGITS + 3] != '0' || size == KEY_DIGITS + 4) && parse_hex(name, KEY_DIGITS, key) &&
-	       parse_hex(name + KEY_DIGITS + 3, size - KEY_DIGITS - 3, address) && *key;
-}
-
-static uint32_t add_instruction(struct import *import, uint32_t parent, uint64_t key, uint64_t address)
-{
-	struct store_module module = {.kind = STORE_MODULE_GPU, .build_id_bytes = sizeof key};
-
-	for (unsigned i = 0; i < sizeof key; i++)
-		module.build_id[i] = (uint8_t)(key >> (56 - 8 * i));
-	return store_writer_context(
-		import->writer, parent, store_writer_module(import->writer, &module), address);
-}
-
-/* The frame whose name is in import->text. */
-static uint32_t add_frame(struct import *import, uint32_t parent, bool is_first, bool *is_partial)
-{
-	const char *name = (const char *)import->text.data;
-	size_t size = import->text.size;
-	uint64_t reserved = store_frame_find(name, size), key, address;
-
-	if (is_first && reserved == STORE_FRAME_PROGRAM_ROOT)
-		return STORE_CONTEXT_PROGRAM_ROOT;
-	if (is_first && reserved == STORE_FRAME_THREAD_ROOT)
-		return STORE_CONTEXT_THREAD_ROOT;
-	*is_partial |= reserved == STORE_FRAME_PARTIAL;
-	if (reserved < STORE_FRAME_COUNT && reserved != STORE_FRAME_PROGRAM_ROOT)
-		return store_writer_context(import->writer, parent, STORE_MODULE_RESERVED, reserved);
-	if (parse_instruction(name, size, &key, &address))
-		return add_instruction(import, parent, key, address);
-	return store_writer_context(
-		import->writer, parent, import->text_module, store_writer_text(import->writer, name, size));
-}
-
 static int add_path(struct import *import, struct import_path *path, struct error *error)
 {
 	const struct tsv_field *field = &import->reader.fields[TSV_PATH];
+	struct path_text to = {import->writer, import->text_module, import->text};
+	int rc = path_text_context(&to, field->text, field->size, &path->context, &path->is_partial);
 
-	*path = (struct import_path){.context = STORE_CONTEXT_PROGRAM_ROOT};
-	for (size_t at = 0; at <= field->size;) {
-		size_t size = attribute_find(field->text + at, field->size - at, ';');
-
-		import->text.size = 0;
-		if (!escape_undo(&import->text, field->text + at, size))
-			return tsv_reader_bad(&import->reader, TSV_PATH,
-				"has a wrong escape; \\\\ \\t \\n \\r \\; and \\xHH are those there are",
-				error);
-		if (import->text.failed)
-			return error_memory(error);
-		path->context = add_frame(import, path->context, at == 0, &path->is_partial);
-		at += size + 1;
-	}
-	return 0;
+	import->text = to.name;
+	if (rc == ERROR_USAGE)
+		return tsv_reader_bad(&import->reader, TSV_PATH,
+			"has a wrong escape; \\\\ \\t \\n \\r \\; and \\xHH are those there are", error);
+	return rc < 0 ? error_memory(error) : 0;
 }
 
 int tsv_row_path(struct import *import, struct import_path *path, struct error *error)
@@ -154,8 +90,10 @@ int tsv_row_path(struct import *import, struct import_path *path, struct error *
 	if (number == KEY_IDS_NONE ||
 		(is_new && !tsv_row_reserve(&import->contexts, number, sizeof *import->contexts)))
 		return error_memory(error);
-	if (is_new)
+	if (is_new) {
+		import->contexts[number] = (struct import_path){0};
 		rc = add_path(import, &import->contexts[number], error);
+	}
 	*path = import->contexts[number];
 	return rc;
 }

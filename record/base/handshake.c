@@ -87,6 +87,8 @@ static enum handshake_result descriptors_take(
 		.pidfd = -1};
 	if (said->kind == EVENT_HANDSHAKE_LAUNCHER && !count)
 		return HANDSHAKE_LAUNCHER;
+	if (said->kind == EVENT_HANDSHAKE_CONTROL && !count)
+		return HANDSHAKE_CONTROL;
 	if (said->kind == EVENT_HANDSHAKE_GPU_MODULE && count == 1) {
 		handshake->memory = fds[0];
 		return HANDSHAKE_GPU_MODULE;

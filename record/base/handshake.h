@@ -18,7 +18,8 @@ enum handshake_result {
 	HANDSHAKE_SWITCHES,
 	HANDSHAKE_KEEP,
 	HANDSHAKE_GPU_MODULE,
-	HANDSHAKE_LAUNCHER
+	HANDSHAKE_LAUNCHER,
+	HANDSHAKE_CONTROL
 };
 
 /* A received message. The caller owns the descriptors of HANDSHAKE_PROCESS, HANDSHAKE_SWITCHES and
@@ -27,8 +28,8 @@ struct handshake {
 	uint32_t pid, tid; /* in the sender's pid namespace, which may not be ours */
 	uint32_t host_pid; /* in our pid namespace, from the kernel; 0: not visible there */
 	uint32_t switch_bytes;
-	uint64_t word;	   /* HANDSHAKE_GPU_MODULE: hash of the content; else the time from which all events
-			      count */
+	uint64_t word;	   /* HANDSHAKE_GPU_MODULE: hash of the content; HANDSHAKE_CONTROL: enum
+			      event_control; else the time from which all events count */
 	int memory, pidfd; /* HANDSHAKE_PROCESS; HANDSHAKE_GPU_MODULE sends memory alone */
 	int events[EVENT_SWITCHES_MAX];
 	unsigned event_count;  /* HANDSHAKE_SWITCHES, HANDSHAKE_KEEP: 1 */

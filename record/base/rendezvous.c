@@ -42,11 +42,11 @@ static int base_check(const char *path, struct error *error)
 	return 0;
 }
 
+static const char *const places[] = {"/tmp", "/var/tmp", "/dev/shm"};
+
 /* In a container all of them may be missing or read-only: then the error names the first. */
 static const char *place_find(void)
 {
-	static const char *const places[] = {"/tmp", "/var/tmp", "/dev/shm"};
-
 	for (unsigned i = 0; i < sizeof(places) / sizeof(*places); i++)
 		if (!access(places[i], W_OK | X_OK))
 			return places[i];
@@ -255,10 +255,10 @@ int rendezvous_open(struct rendezvous *rendezvous, const char *launch, const cha
 	return rendezvous->connection >= 0 ? 0 : listener_bind(rendezvous, error);
 }
 
-static int handshake_send(int connection)
+static int handshake_send(int connection, uint32_t kind, uint64_t word)
 {
 	struct event_handshake handshake = {
-		EVENT_MAGIC, EVENT_VERSION, EVENT_HANDSHAKE_LAUNCHER, (uint32_t)process_number()};
+		EVENT_MAGIC, EVENT_VERSION, kind, (uint32_t)process_number(), .word = word};
 
 	return send(connection, &handshake, sizeof(handshake), MSG_NOSIGNAL) == sizeof(handshake) ? 0 : -1;
 }
@@ -267,7 +267,7 @@ int rendezvous_connect(struct rendezvous *rendezvous, struct error *error)
 {
 	if (rendezvous->connection < 0)
 		rendezvous->connection = socket_connect(rendezvous->socket);
-	if (rendezvous->connection < 0 || handshake_send(rendezvous->connection))
+	if (rendezvous->connection < 0 || handshake_send(rendezvous->connection, EVENT_HANDSHAKE_LAUNCHER, 0))
 		return error_set(error, ERROR_IO, "cannot reach the collector at %s: %s%s",
 			rendezvous->socket, strerror(errno), descriptors_advice(errno));
 	if (rendezvous->listener >= 0)
@@ -350,6 +350,60 @@ void rendezvous_clear(const struct rendezvous *rendezvous)
 static bool is_place(const char *name)
 {
 	return strlen(name) == HASH_LETTERS && strspn(name, "0123456789abcdef") == HASH_LETTERS;
+}
+
+int rendezvous_call(const char *socket, uint32_t kind, uint64_t word)
+{
+	int connection = socket_connect(socket);
+
+	if (connection < 0 || !handshake_send(connection, kind, word))
+		return connection;
+	close(connection);
+	return -1;
+}
+
+/* False: `take` wants no more. A directory that others may write to is not asked. */
+static bool base_each(const char *path, bool (*take)(void *, const char *), void *context)
+{
+	char socket_path[RENDEZVOUS_PATH_MAX];
+	bool goes_on = true;
+	struct stat status;
+	struct dirent *entry;
+	DIR *base;
+
+	if (lstat(path, &status) || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
+		(status.st_mode & 077))
+		return true;
+	base = opendir(path);
+	while (base && goes_on && (entry = readdir(base))) {
+		if (!is_place(entry->d_name))
+			continue;
+		snprintf(socket_path, sizeof(socket_path), "%.60s/%.*s/s", path, HASH_LETTERS, entry->d_name);
+		goes_on = take(context, socket_path);
+	}
+	if (base)
+		closedir(base);
+	return goes_on;
+}
+
+/* Who asks may have another environment than who records. */
+void rendezvous_each(bool (*take)(void *, const char *), void *context)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	char own[64], path[RENDEZVOUS_PATH_MAX];
+	bool goes_on = true;
+
+	snprintf(own, sizeof(own), "/run/user/%u", (unsigned)geteuid());
+	snprintf(path, sizeof(path), "%.60s/hpct", own);
+	goes_on = base_each(path, take, context);
+	if (goes_on && runtime && strlen(runtime) < 60 && strcmp(runtime, own) != 0) {
+		snprintf(path, sizeof(path), "%.60s/hpct", runtime);
+		goes_on = base_each(path, take, context);
+	}
+	for (unsigned i = 0; goes_on && i < sizeof(places) / sizeof(*places); i++) {
+		snprintf(path, sizeof(path), "%s/hpct-%u", places[i], (unsigned)geteuid());
+		goes_on = base_each(path, take, context);
+	}
 }
 
 void rendezvous_sweep(const struct rendezvous *rendezvous)

@@ -45,7 +45,8 @@ enum rendezvous_message_type {
 	RENDEZVOUS_STARTED,  /* launcher: `number` is the program's pid */
 	RENDEZVOUS_ENDED,    /* launcher: the program ended with `status` (a wait status) */
 	RENDEZVOUS_PROGRESS, /* collector: frames still to symbolize */
-	RENDEZVOUS_DONE	     /* collector: everything is committed; `text` is the summary */
+	RENDEZVOUS_DONE,     /* collector: everything is committed; `text` is the summary */
+	RENDEZVOUS_STATE     /* collector, to record/launch/control.h: see there */
 };
 
 #define RENDEZVOUS_NO_STATUS (-1)
@@ -88,6 +89,13 @@ bool rendezvous_close(const char *place, const char *socket, int listener, int a
 /* The next who waits at either listener, its connection with `flags` (SOCK_*); -1 and errno: none. An
  * abstract name has no owner, so whose it is must be asked: handshake_peer_is_us. */
 int rendezvous_accept(int listener, int abstract_listener, int flags);
+
+/* Calls take() with the socket of each collector of this user on this host, until it returns false. A socket
+ * may be of a collector that was killed. */
+void rendezvous_each(bool (*take)(void *context, const char *socket), void *context);
+/* Connects to a collector's socket and says what for: an enum event_handshake_kind. Returns the connection;
+ * -1: nobody is there. */
+int rendezvous_call(const char *socket, uint32_t kind, uint64_t word);
 
 /* Returns 0 or a negative code. */
 int rendezvous_send(int connection, const struct rendezvous_message *message);

@@ -114,7 +114,10 @@ static int drain_ms(struct collector *collector)
 {
 	int timeout_ms = collector->ending_ns ? NAMES_POLL_MS : collect_commit_due_ms(collector);
 
+	int control_ms = collect_control_due_ms(collector);
+
 	timeout_ms = timeout_ms < DRAIN_CALM_MS ? timeout_ms : DRAIN_CALM_MS;
+	timeout_ms = timeout_ms < control_ms ? timeout_ms : control_ms;
 	for (struct measured_process *at = collector->processes; at; at = at->next) {
 		int wanted_ms = at->fullest_bytes > EVENT_RING_DATA / 4	   ? DRAIN_SOON_MS
 				: at->fullest_bytes > EVENT_RING_DATA / 16 ? DRAIN_MS
@@ -181,7 +184,7 @@ static int poll_gauging(struct collector *collector, struct pollfd *polled, unsi
 	uint64_t now_ns = clock_now_ns(), end_ns = now_ns + (uint64_t)timeout_ms * 1000000;
 	int result = 0;
 
-	if (collector->has_failed || gauges_due_ns(collector->gauges) >= end_ns)
+	if (collector->has_failed || !collector->control.is_on || gauges_due_ns(collector->gauges) >= end_ns)
 		return poll(polled, count, timeout_ms);
 	for (; !result && now_ns < end_ns; now_ns = clock_now_ns()) {
 		uint64_t due_ns = gauges_due_ns(collector->gauges),
@@ -326,6 +329,7 @@ static void step(struct collector *collector)
 		collect_launchers_serve(collector);
 	}
 	rings_drain(collector);
+	collect_control_pass(collector);
 	children_judge(collector);
 	unnamed = symbol_client_outstanding(collector->symbol_client);
 	symbol_client_pump(collector->symbol_client, collector->writer);
@@ -383,6 +387,7 @@ _Noreturn static void collector_run(
 		collect_launchers_refuse(&collector, &error);
 		_exit(1);
 	}
+	collect_control_init(&collector);
 	summary_init(&collector.summary, plan->events);
 	if (plan->gauges.interval_ns)
 		collector.gauges = gauges_new(&plan->gauges, "", clock_now_ns());

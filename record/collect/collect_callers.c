@@ -41,6 +41,9 @@ static bool caller_serve(struct collector *collector, const struct caller *calle
 	case HANDSHAKE_KEEP:
 		collect_kept_take(collector, &handshake);
 		break;
+	case HANDSHAKE_CONTROL:
+		collect_control_serve(collector, caller->connection, &handshake);
+		break;
 	case HANDSHAKE_CUT:
 		collect_cut_count(collector, &handshake);
 		break;

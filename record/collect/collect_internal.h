@@ -33,6 +33,15 @@ struct caller {
 	uint64_t since_ns;
 };
 
+/* What hpct-record --start and --stop asked for, see collect_control.c. */
+struct collect_control {
+	bool is_on;	    /* at the begin: unless it is dormant */
+	uint32_t asked;	    /* how often somebody asked */
+	uint64_t off_ns;    /* no process is sampled since then; 0: one is */
+	uint64_t asked_ns;  /* when somebody asked last */
+	uint64_t nudged_ns; /* when processes that have not obeyed were last reminded */
+};
+
 struct collector {
 	const struct collect_plan *plan;
 	struct rendezvous rendezvous;
@@ -55,6 +64,7 @@ struct collector {
 	struct clock_anchor anchor;
 	uint64_t origin_ns; /* a time before any program of the run began */
 	struct summary summary;
+	struct collect_control control;
 	bool is_dirty;	 /* uncommitted data exists */
 	bool has_failed; /* the store cannot be written: keep draining and counting */
 	bool is_closing; /* no process is left to record */
@@ -100,6 +110,16 @@ void collect_gpu_module_take(struct collector *collector, const struct handshake
 void collect_process_end(struct collector *collector, struct measured_process **link);
 /* Tells the processes that this one started who started them; before its children are announced. */
 void collect_parents_learn(struct collector *collector, const struct measured_process *parent);
+
+/* collect_control.c */
+
+void collect_control_init(struct collector *collector);
+/* Answers hpct-record --start, --stop or --status, and does it. */
+void collect_control_serve(struct collector *collector, int connection, const struct handshake *handshake);
+/* After each drain: tells processes that do not know yet what was asked. */
+void collect_control_pass(struct collector *collector);
+/* How long it may wait for the next pass. */
+int collect_control_due_ms(const struct collector *collector);
 
 /* collect_launchers.c */
 

@@ -100,6 +100,9 @@ void collect_switches_take(struct collector *collector, struct handshake *handsh
 {
 	for (struct measured_process *at = collector->processes; at; at = at->next)
 		if (is_of(at, handshake->pid, handshake->host_pid) && !measured_process_is_dead(at)) {
+			/* It may have one by switches_late_open. */
+			if (switches_cover(at->switches, handshake->tid))
+				break;
 			if (switches_add(&at->switches, handshake->events[0], handshake->switch_bytes,
 				    handshake->tid))
 				at->switches_refused++;

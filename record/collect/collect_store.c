@@ -130,8 +130,10 @@ void collect_commit(struct collector *collector)
 	kernel_name(collector->writer, collector->ending_ns != 0);
 	for (struct measured_process *at = collector->processes; at; at = at->next)
 		measured_process_complete(at, collector->writer, collector->drained_ns - COMPLETE_MARGIN_NS);
-	if (collector->plan->keep_ns)
-		store_writer_keep(collector->writer, collector->drained_ns, collector->plan->keep_ns);
+	if (collector->plan->keep_ns) /* what was there when it was stopped stays */
+		store_writer_keep(collector->writer,
+			collector->control.off_ns ? collector->control.off_ns : collector->drained_ns,
+			collector->plan->keep_ns);
 	if (store_writer_commit(collector->writer, &error) && !collector->has_failed)
 		collect_store_failed(collector, &error);
 	collector->committed_ns = clock_now_ns();

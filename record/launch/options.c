@@ -25,11 +25,10 @@ const char options_help[] =
 	"       hpct-record [options] -p PID[,PID...] [--for 30s]\n"
 	"\n"
 	"Records what every thread of PROGRAM and its children did, as call-path traces.\n"
-	"\n"
 	"  -o, --output RUN       name of the run (%j job, %s step, %h host, %p pid); by\n"
 	"                         default PROGRAM-PID.hpct;  --overwrite  replaces it\n"
 	"  -p, --pid PID,...      what runs already, from outside: until Ctrl-C, its end,\n"
-	"                         or --for DURATION; --comm GLOB [--newest]; -a: all\n"
+	"                         or --for DURATION; --comm GLOB, --cgroup PATH, -a\n"
 	"  -e, --event EVENT[@N]  CPUTIME@5000 (default): a sample every 5000 us of a\n"
 	"                         thread's CPU time; CPUTIME@f200: 200 samples a second.\n"
 	"                         Repeat -e to add counters: page-faults@1, IO, MEMLEAK\n"
@@ -39,6 +38,7 @@ const char options_help[] =
 	"      --keep DURATION    drop records older than 30s, 10m, 2h; their sums stay\n"
 	"      --summary FILE     write the summary to FILE, too (the run has it)\n"
 	"  -ds, --delay-sampling  measure nothing until the program calls hpct_start()\n"
+	"      --dormant, --start RUN, --stop RUN, --status: nothing until --start RUN\n"
 	"  -r, --retain-recursion keep all levels of recursive calls (default: two)\n"
 	"      --no-switches, --no-children, --ranks 0-3, --process-fraction 1/10: less\n"
 	"      --strict           exit 125, not unmeasured;  -h, --help;  -V, --version\n"
@@ -53,6 +53,11 @@ static const struct option long_options[] = {
 	{"comm", required_argument, NULL, 'M'},
 	{"newest", no_argument, NULL, 'n'},
 	{"all-cpus", no_argument, NULL, 'a'},
+	{"cgroup", required_argument, NULL, 'T'},
+	{"dormant", no_argument, NULL, 'H'},
+	{"start", required_argument, NULL, 'A'},
+	{"stop", required_argument, NULL, 'E'},
+	{"status", no_argument, NULL, 'J'},
 	{"for", required_argument, NULL, 'd'},
 	{"stack-bytes", required_argument, NULL, 'B'},
 	{"event", required_argument, NULL, 'e'},
@@ -72,6 +77,7 @@ static const struct option long_options[] = {
 	{"keep-recursion", no_argument, NULL, 'r'},
 	{"with-sources", no_argument, NULL, 'Z'},
 	{"node", no_argument, NULL, 'j'},
+	{"java", no_argument, NULL, 'I'},
 	{"disable-gprof", no_argument, NULL, 'g'},
 	{"no-children", no_argument, NULL, 'N'},
 	{"ranks", required_argument, NULL, 'R'},
@@ -248,13 +254,17 @@ static const struct plain flags[] = {{'O', offsetof(struct options, overwrite)},
 	{'W', offsetof(struct options, no_switches)}, {'Z', offsetof(struct options, with_sources)},
 	{'N', offsetof(struct options, no_children)}, {'X', offsetof(struct options, strict)},
 	{'n', offsetof(struct options, is_newest)}, {'a', offsetof(struct options, is_all)},
-	{'j', offsetof(struct options, names_node)}, {'L', offsetof(struct options, is_list)},
-	{'h', offsetof(struct options, is_help)}, {'V', offsetof(struct options, is_version)}};
+	{'H', offsetof(struct options, is_dormant)}, {'J', offsetof(struct options, is_status)},
+	{'j', offsetof(struct options, names_node)}, {'I', offsetof(struct options, names_java)},
+	{'L', offsetof(struct options, is_list)}, {'h', offsetof(struct options, is_help)},
+	{'V', offsetof(struct options, is_version)}};
 
 static const struct plain given[] = {{'o', offsetof(struct options, run)},
 	{'c', offsetof(struct options, asked.rate)}, {'Y', offsetof(struct options, asked.sampler)},
-	{'p', offsetof(struct options, pids)}, {'M', offsetof(struct options, comm)},
-	{'P', offsetof(struct options, asked.probability)}, {'S', offsetof(struct options, summary)}};
+	{'T', offsetof(struct options, cgroup)}, {'A', offsetof(struct options, start)},
+	{'E', offsetof(struct options, stop)}, {'p', offsetof(struct options, pids)},
+	{'M', offsetof(struct options, comm)}, {'P', offsetof(struct options, asked.probability)},
+	{'S', offsetof(struct options, summary)}};
 
 /* False: it needs more than storing. */
 static bool plain_take(struct options *options, int letter)
@@ -438,13 +448,13 @@ static int words_add(struct options *options, struct error *error)
 
 	if (options->pc_period)
 		snprintf(samples, sizeof(samples), " cuda-pc=%u", options->pc_period);
-	more = snprintf(options->events + used, room, "%s%s%s gpu=%s%s%s%s%s%s", samples,
+	more = snprintf(options->events + used, room, "%s%s%s gpu=%s%s%s%s%s%s%s%s", samples,
 		options->cuda_hold ? " cuda=hold" : "",
 		options->cuda_whole_graphs ? " cuda-graphs=graph" : "", options->gpu,
 		is_delayed ? EVENT_WORD_DELAY : "", options->is_unsampled ? EVENT_WORD_UNSAMPLED : "",
-		keeps_recursion ? EVENT_WORD_RECURSION : "",
+		options->is_dormant ? EVENT_WORD_DORMANT : "", keeps_recursion ? EVENT_WORD_RECURSION : "",
 		options->has_libunwind ? EVENT_WORD_UNWINDER "libunwind" : "",
-		options->no_gprof ? EVENT_WORD_NO_GPROF : "");
+		options->no_gprof ? EVENT_WORD_NO_GPROF : "", options->names_java ? EVENT_WORD_JAVA : "");
 
 	used += (size_t)more;
 	return (size_t)more < room && selection_add(options, used)
@@ -452,28 +462,75 @@ static int words_add(struct options *options, struct error *error)
 		       : error_set(error, ERROR_USAGE, "too many events; leave some out");
 }
 
+bool options_attach(const struct options *options)
+{
+	return options->pids || options->comm || options->cgroup || options->is_all;
+}
+
+/* --start and the like are words to another hpct-record. */
+static int control_check(const struct options *options, struct error *error)
+{
+	int count = !!options->start + !!options->stop + options->is_status;
+
+	if (!count)
+		return 0;
+	if (count > 1)
+		return error_set(error, ERROR_USAGE, "give one of --start, --stop and --status");
+	if (options->program[0] && (!options->is_status || options->program[1]))
+		return error_set(error, ERROR_USAGE,
+			"%s: --start RUN, --stop RUN and --status [RUN] start no program; they speak to the "
+			"hpct-record that records into RUN",
+			options->program[options->is_status]);
+	return 0;
+}
+
+/* What has to be open before the program begins, or would cost it something. */
+static int dormant_check(const struct options *options, struct error *error)
+{
+	const char *events = options->events;
+
+	if (!options->is_dormant)
+		return 0;
+	if (options_attach(options))
+		return error_set(
+			error, ERROR_USAGE, "--dormant starts a program; attach with -p when it is time");
+	if (options->is_delayed || options->is_unsampled)
+		return error_set(error, ERROR_USAGE,
+			"--dormant waits for hpct-record --start, -ds for the program's "
+			"hpct_start(), -e NONE for nothing: give one of them");
+	if (strchr(events, ':') || strstr(events, EVENT_WORD_PAPI) || strstr(events, EVENT_WORD_MEMLEAK) ||
+		strstr(events, EVENT_WORD_WAITS) || options->pc_period)
+		return error_set(error, ERROR_USAGE,
+			"--dormant has CPUTIME and IO alone: other events must be counted from the program's "
+			"begin on");
+	return 0;
+}
+
 /* What says nothing about processes that run already. */
 static int attach_check(const struct options *options, struct error *error)
 {
-	bool is_attach = options->pids || options->comm || options->is_all;
+	bool is_attach = options_attach(options);
 
-	if (!!options->pids + !!options->comm + options->is_all > 1)
-		return error_set(
-			error, ERROR_USAGE, "-p, --comm and -a all say what is measured; give one of them");
+	if (!!options->pids + !!options->comm + !!options->cgroup + options->is_all > 1)
+		return error_set(error, ERROR_USAGE,
+			"-p, --comm, --cgroup and -a all say what is measured; give one of them");
 	if (!is_attach && (options->for_ns || options->is_newest))
-		return error_set(error, ERROR_USAGE, "%s goes with -p, --comm or -a",
+		return error_set(error, ERROR_USAGE, "%s goes with -p, --comm, --cgroup or -a",
 			options->for_ns ? "--for" : "--newest");
 	if (options->is_newest && !options->comm)
 		return error_set(error, ERROR_USAGE, "--newest goes with --comm");
 	if (is_attach && *options->program)
 		return error_set(error, ERROR_USAGE,
-			"%s: either start a program or name processes that run already by -p, --comm or -a",
+			"%s: either start a program or name processes that run already by -p, --comm, "
+			"--cgroup or "
+			"-a",
 			*options->program);
-	if (is_attach && (options->is_delayed || options->is_unsampled || options->ranks ||
-				 options->fraction < 1 || options->has_libunwind))
+	if (is_attach &&
+		(options->is_delayed || options->is_unsampled || options->ranks || options->fraction < 1 ||
+			options->has_libunwind || options->names_java || options->names_node))
 		return error_set(error, ERROR_USAGE,
-			"-ds, -e NONE, --ranks, -f and --unwinder need an agent in the program, and -p has "
-			"none");
+			"-ds, -e NONE, --ranks, -f, --unwinder, --java and --node are for a program that is "
+			"started; leave them out");
 	return 0;
 }
 
@@ -482,7 +539,6 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 	int letter, result;
 
 	memset(options, 0, sizeof(*options));
-	options->gpu = "auto";
 	options->gauges = gauges_default();
 	options->fraction = -1;
 	optind = 1;
@@ -498,6 +554,8 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 		if (result)
 			return result;
 	}
+	if (!options->gpu) /* its tools cost something from the begin on */
+		options->gpu = options->is_dormant ? "off" : "auto";
 	options->asked.is_lenient = !options->asked.probability && is_set("HPCRUN_MEMLEAK_PROB");
 	if (options->asked.is_lenient)
 		options->asked.probability = getenv("HPCRUN_MEMLEAK_PROB");
@@ -511,11 +569,17 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 	if (result)
 		return result;
 	options->program = argv + optind;
-	result = attach_check(options, error);
+	result = control_check(options, error);
+	if (!result)
+		result = dormant_check(options, error);
+	if (!result)
+		result = attach_check(options, error);
 	if (result)
 		return result;
+	if (options->start || options->stop || options->is_status)
+		return 0;
 	if (!options->is_help && !options->is_version && !options->is_list && !*options->program &&
-		!options->pids && !options->comm && !options->is_all)
+		!options_attach(options))
 		return error_set(error, ERROR_USAGE, "no program to record; try hpct-record --help");
 	return 0;
 }

@@ -19,8 +19,9 @@ struct options {
 	unsigned pc_period; /* -e gpu=nvidia,pc: 2^N cycles; 0: none */
 	const char *gpu;    /* -e gpu=WORD: auto (the default), nvidia, opencl, level0, off */
 	struct gauges_asked gauges;
-	const char *pids; /* -p as given; NULL: none */
-	const char *comm; /* --comm as given; NULL: none */
+	const char *pids;   /* -p as given; NULL: none */
+	const char *comm;   /* --comm as given; NULL: none */
+	const char *cgroup; /* --cgroup as given; NULL: none */
 	bool is_newest;
 	bool is_all;	      /* -a: the whole machine */
 	uint64_t for_ns;      /* --for DURATION; 0: to the end */
@@ -30,7 +31,12 @@ struct options {
 	const char *ranks;    /* --ranks as given; NULL: all */
 	double fraction;      /* share of processes to measure; 1: all */
 	bool no_children;
-	bool names_node; /* --node */
+	bool is_dormant;   /* --dormant */
+	const char *start; /* --start RUN; NULL: none */
+	const char *stop;  /* --stop RUN; NULL: none */
+	bool is_status;	   /* --status, of the run that is the first word of `program`, if any */
+	bool names_node;   /* --node */
+	bool names_java;   /* --java */
 	bool overwrite, strict, no_switches, with_sources, is_delayed, keeps_recursion, has_libunwind,
 		no_gprof, is_help, is_version, is_list;
 	bool is_unsampled;		      /* -e NONE: no samples, whatever the program does */
@@ -41,6 +47,8 @@ struct options {
 
 /* ERROR_USAGE on a bad command line. `program` points into argv. */
 int options_parse(struct options *options, int argc, char **argv, struct error *error);
+/* True if processes that run already are to be measured. */
+bool options_attach(const struct options *options);
 extern const char options_help[];
 
 #endif

@@ -54,7 +54,7 @@ static void python_put(const struct summary *summary, struct lines *lines)
 {
 	if (summary->python_unknown > 1)
 		put(lines,
-			"Python 3.%u: its stack cannot be read (CPython 3.8 to 3.13 with a GIL can): native "
+			"Python 3.%u: its stack cannot be read (CPython 3.8 to 3.15 with a GIL can): native "
 			"frames only\n",
 			summary->python_unknown);
 	else if (summary->python_unknown)

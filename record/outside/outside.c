@@ -237,6 +237,7 @@ bool outside_run(struct outside *outside, int stop, uint64_t until_ns)
 			has_begun = true;
 			fd_limit_raise(UINT64_MAX); /* the program has its own by now */
 		}
+		outside_targets_obey(outside, now_ns);
 		gone_end(outside, now_ns);
 		is_over = targets_sweep(outside, now_ns) && has_begun && !outside->plan.is_all;
 		outside_threads_look(outside, now_ns);

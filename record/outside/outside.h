@@ -25,8 +25,10 @@
 struct outside_plan {
 	const uint32_t *pids; /* what runs already; in our pid namespace */
 	unsigned pid_count;
-	bool is_all;	    /* instead: all that run on this machine */
-	pid_t parent;	    /* instead: the calling thread, whose child will execute the program; 0: none */
+	bool is_all; /* instead: all that run on this machine ... */
+	const char
+		*cgroup; /* ... in the control group of this directory and those below it; NULL: anywhere */
+	pid_t parent;	 /* instead: the calling thread, whose child will execute the program; 0: none */
 	const char *socket; /* the collector's */
 	const char *agent;  /* path of the agent: a child that loads it measures itself; NULL: none does */
 	uint64_t period_ns;
@@ -38,13 +40,16 @@ struct outside_plan {
 struct outside_totals {
 	uint64_t processes, samples, partial, lost; /* lost: records that the kernel had no room for */
 	uint32_t threads_refused;		    /* threads without events, as descriptors are short */
-	uint32_t stack_bytes;			    /* as last used */
-	bool without_kernel;			    /* time inside the kernel counts where it returns to */
+	uint32_t processes_refused; /* came while as many as are followed at once were there */
+	uint32_t stack_bytes;	    /* as last used */
+	bool without_kernel;	    /* time inside the kernel counts where it returns to */
 	bool has_python;
 };
 
 struct outside;
 
+/* Whether plan.is_all may be asked for here: root, CAP_PERFMON, or kernel.perf_event_paranoid. */
+bool outside_may_all(void);
 /* Whether outside_open could succeed, for the first process or a program that is about to start: opens events
  * that never count. 0, with without_kernel in *totals, or negative with the reason. */
 int outside_try(const struct outside_plan *plan, struct outside_totals *totals, struct error *error);

@@ -11,6 +11,7 @@
 #include "record/outside/outside_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,8 +54,9 @@ static struct perf_event_attr attributes(const struct outside *outside)
 		.comm_exec = 1,
 		.mmap = 1,
 		.sample_id_all = 1,
-		.watermark = 1,
-		.wakeup_watermark = outside->data_bytes / 4};
+		/* Frames of Python are read when a sample has been taken, before they are others. */
+		.watermark = !outside->has_python,
+		.wakeup_watermark = outside->has_python ? 1 : outside->data_bytes / 4};
 }
 
 static int event_open(struct perf_event_attr *attribute, pid_t tid, int cpu)
@@ -162,6 +164,19 @@ static long paranoid_level(void)
 	return level;
 }
 
+bool outside_may_all(void)
+{
+	struct perf_event_attr attribute = {.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attribute),
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1};
+	int event = event_open(&attribute, -1, 0);
+
+	if (event >= 0)
+		close(event);
+	return event >= 0;
+}
+
 int outside_refusal(struct error *error, int reason, const char *what)
 {
 	bool is_all = !strcmp(what, OUTSIDE_ALL);
@@ -252,7 +267,8 @@ static bool may_open(const struct outside *outside)
 	       outside->event_count + outside->cpu_count + DESCRIPTORS_KEPT < limit.rlim_cur;
 }
 
-int outside_thread_watch(struct outside *outside, uint32_t tid, bool is_start)
+/* `flags`: of perf_event_open. */
+static int watch(struct outside *outside, pid_t who, bool is_start, unsigned long flags)
 {
 	struct perf_event_attr attribute = attributes(outside);
 	size_t before = outside->event_count;
@@ -265,7 +281,8 @@ int outside_thread_watch(struct outside *outside, uint32_t tid, bool is_start)
 		if (!array_widen((void **)&outside->events, &outside->event_capacity, outside->event_count,
 			    sizeof *outside->events))
 			return ENOMEM;
-		event = event_open(&attribute, (pid_t)tid, (int)outside->cpus[i].number);
+		event = (int)syscall(SYS_perf_event_open, &attribute, who, (int)outside->cpus[i].number, -1,
+			flags | PERF_FLAG_FD_CLOEXEC);
 		reason = event < 0 ? errno : 0;
 		if (event < 0)
 			break;
@@ -278,9 +295,23 @@ int outside_thread_watch(struct outside *outside, uint32_t tid, bool is_start)
 	return reason;
 }
 
+int outside_thread_watch(struct outside *outside, uint32_t tid, bool is_start)
+{
+	return watch(outside, (pid_t)tid, is_start, 0);
+}
+
 int outside_all_watch(struct outside *outside)
 {
-	return outside_thread_watch(outside, UINT32_MAX, false); /* -1: whoever runs there */
+	int group, reason;
+
+	if (!outside->plan.cgroup)
+		return watch(outside, -1, false, 0); /* whoever runs there */
+	group = open(outside->plan.cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (group < 0)
+		return errno;
+	reason = watch(outside, group, false, PERF_FLAG_PID_CGROUP);
+	close(group);
+	return reason;
 }
 
 static uint64_t newest_id(const struct outside *outside)

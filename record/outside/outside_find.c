@@ -17,6 +17,7 @@
 #include "store/base/utf8.h"
 
 #define PIDS_MAX 1024u
+#define CGROUP_DEPTH_MAX 32u
 #define KERNEL_THREAD 0x00200000u /* of the flags in /proc/PID/stat */
 
 /* ---- one process ---- */
@@ -223,12 +224,97 @@ static int names_take(struct outside_found *found, const struct outside_asked *a
 				     asked->comm);
 }
 
-void outside_find_all(struct outside_found *found)
+void outside_find_all(struct outside_found *found, const char *cgroup)
 {
-	static const char words[] = "hpct-record\0-a\0";
+	const char *base = cgroup ? strrchr(cgroup, '/') : NULL;
+	int used;
 
 	*found = (struct outside_found){.name = "machine"};
-	memcpy(found->words, words, sizeof(words));
+	used = snprintf(found->words, sizeof(found->words) - 2, "hpct-record%c%s%c%.4000s", '\0',
+		cgroup ? "--cgroup" : "-a", '\0', cgroup ? cgroup : "");
+	found->words[used + 1] = '\0';
+	if (!base)
+		return;
+	snprintf(found->name, sizeof(found->name), "%.60s", base + 1);
+	store_utf8_clean(found->name);
+}
+
+/* ---- control groups ---- */
+
+static bool is_cgroup(const char *path)
+{
+	char list[4352];
+
+	snprintf(list, sizeof(list), "%.4000s/cgroup.procs", path);
+	return !access(list, R_OK);
+}
+
+int outside_find_cgroup(char *path, size_t room, const char *given, struct error *error)
+{
+	static const char *const mounts[] = {
+		"", "/sys/fs/cgroup/", "/sys/fs/cgroup/unified/", "/sys/fs/cgroup/perf_event/"};
+
+	for (unsigned i = 0; i < sizeof(mounts) / sizeof(*mounts); i++) {
+		size_t length = (size_t)snprintf(path, room, "%s%s", mounts[i], given);
+
+		while (length > 1 && length < room && path[length - 1] == '/')
+			path[--length] = '\0';
+		if (length < room && is_cgroup(path))
+			return 0;
+	}
+	return error_set(error, ERROR_USAGE,
+		"--cgroup %.200s: there is no such control group; name its directory, or its path below "
+		"/sys/fs/cgroup",
+		given);
+}
+
+/* Of one directory; those that cannot be measured are left out. */
+static int members_take(struct outside_found *found, const char *path, struct error *error)
+{
+	char list[4352];
+	unsigned pid;
+	FILE *file;
+	int result = 0;
+
+	snprintf(list, sizeof(list), "%.4000s/cgroup.procs", path);
+	file = fopen(list, "re");
+	while (file && !result && fscanf(file, "%u", &pid) == 1) {
+		struct error why;
+
+		if (pid && pid != (uint32_t)getpid() && !outside_find_check(pid, &why))
+			result = pid_add(found, pid, error);
+	}
+	if (file)
+		fclose(file);
+	return result;
+}
+
+static int group_take(struct outside_found *found, const char *path, unsigned depth, struct error *error)
+{
+	int result = members_take(found, path, error);
+	DIR *list = result || depth > CGROUP_DEPTH_MAX ? NULL : opendir(path);
+	struct dirent *entry;
+
+	while (list && !result && (entry = readdir(list))) {
+		char below[4352];
+
+		if (entry->d_name[0] == '.' || entry->d_type != DT_DIR)
+			continue;
+		if ((size_t)snprintf(below, sizeof(below), "%s/%s", path, entry->d_name) < 4000)
+			result = group_take(found, below, depth + 1, error);
+	}
+	if (list)
+		closedir(list);
+	return result;
+}
+
+static int cgroup_take(struct outside_found *found, const char *path, struct error *error)
+{
+	int result = group_take(found, path, 0, error);
+
+	if (result || found->count)
+		return result;
+	return error_set(error, ERROR_USAGE, "--cgroup %.200s: it has no process that you may measure", path);
 }
 
 int outside_find(struct outside_found *found, const struct outside_asked *asked, struct error *error)
@@ -238,7 +324,9 @@ int outside_find(struct outside_found *found, const struct outside_asked *asked,
 	int result;
 
 	*found = (struct outside_found){.count = 0};
-	result = asked->pids ? pids_take(found, asked->pids, error) : names_take(found, asked, error);
+	result = asked->pids	 ? pids_take(found, asked->pids, error)
+		 : asked->cgroup ? cgroup_take(found, asked->cgroup, error)
+				 : names_take(found, asked, error);
 	if (result) {
 		free(found->pids);
 		found->pids = NULL;

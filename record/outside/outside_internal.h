@@ -35,10 +35,15 @@ struct outside_thread {
 	uint64_t ran_ns, in_ns;
 	uint64_t covered_ns; /* of that, in samples */
 	uint64_t last_ns;    /* of the last record */
-	bool has_switched;   /* a switch was seen: whether it runs is known */
-	bool was_asleep;     /* at its begin, if nothing was heard since */
+	/* Of the process's switches off and on (event_process.pause_ns): those that the records have passed;
+	 * what ran up to the last one, if that is off. */
+	uint32_t pauses;
+	uint64_t off_ran_ns;
+	bool has_switched; /* a switch was seen: whether it runs is known */
+	bool was_asleep;   /* at its begin, if nothing was heard since */
 	bool is_looked_at;
 	bool has_ended;
+	uint64_t python_ns; /* of the last sample with frames of Python */
 };
 
 /* One process, from its begin or ours to its end or exec. */
@@ -56,6 +61,11 @@ struct outside_target {
 	uint64_t sample_low, sample_high; /* the stack that the sample has a part of */
 	uint64_t stack_begin;		  /* where the kernel began the first thread's stack; 0: not known */
 	uint32_t anonymous_slot;	  /* + 1; 0: none yet */
+	/* See outside_python.c. */
+	struct remote_python *python; /* NULL: none, or not looked for yet */
+	uint64_t python_next_ns;      /* the earliest time of the next reading */
+	bool is_python_sought;
+	uint32_t python_slot, python_hidden_slot; /* + 1; 0: none yet */
 };
 
 /* A record, to be taken in order of time. */
@@ -112,6 +122,7 @@ struct outside {
 	uint64_t window_begin_ns, window_end_ns; /* of it, too: which records it takes */
 	char *scratch;				 /* for a record that wraps around in its ring */
 	struct unwind_frame *frames;
+	bool has_python; /* one of the targets runs it */
 	struct outside_totals totals;
 };
 
@@ -152,6 +163,28 @@ bool outside_target_modules(struct outside_target *target, uint64_t now_ns);
 /* Slot of a module in the shared table; UNWIND_NO_SLOT: it is full. NULL: code outside all modules. */
 uint32_t outside_target_slot(struct outside_target *target, struct remote_unwind_module *module);
 
+/* Does what hpct-record --start or --stop asks of the processes. */
+void outside_targets_obey(struct outside *outside, uint64_t now_ns);
+
+/* outside_python.c */
+
+/* Looks for an interpreter among the modules, when they are new. */
+void outside_python_look(struct outside *outside, struct outside_target *target);
+/* What a sample of the thread is worth. */
+enum outside_python_taken {
+	OUTSIDE_PYTHON_NONE, /* it runs no Python */
+	OUTSIDE_PYTHON_READ, /* its frames were read, for outside_python_join */
+	OUTSIDE_PYTHON_DROP  /* its frames cannot be known any more: leave the sample to the next one */
+};
+enum outside_python_taken outside_python_take(
+	struct outside *outside, struct outside_thread *thread, uint64_t sampled_ns);
+/* The path that was just walked, of *count frames, with them. Until the next call. */
+const struct unwind_frame *outside_python_join(struct outside_target *target, bool is_whole, unsigned *count);
+/* The place of a frame that the join made. False: it is none, but native. */
+bool outside_python_frame(
+	struct outside_target *target, const struct unwind_frame *frame, uint32_t *slot, uint64_t *offset);
+void outside_python_free(struct outside_target *target);
+
 /* outside_thread.c */
 
 struct outside_thread *outside_thread_find(struct outside *outside, uint32_t tid);
@@ -160,7 +193,8 @@ struct outside_thread *outside_thread_new(struct outside *outside, struct outsid
 	uint32_t tid, uint64_t begin_ns, bool is_born);
 /* The node of a call path, from registers and a copy of the stack from its stack pointer up. */
 uint32_t outside_thread_path(struct outside *outside, struct outside_thread *thread,
-	const struct arch_registers *registers, const char *stack, size_t bytes, bool *is_partial);
+	const struct arch_registers *registers, const char *stack, size_t bytes, bool with_python,
+	bool *is_partial);
 /* Tells the frames that the kernel had at a sample that will be taken. */
 void outside_thread_kernel(
 	struct outside_thread *thread, uint64_t time_ns, const uint64_t *address, uint32_t count);

@@ -107,7 +107,7 @@ static struct outside_target *target_begin(
 	for (const struct outside_target *at = outside->targets; at; at = at->next)
 		count++;
 	if (count >= PROCESSES_MAX) {
-		outside->totals.threads_refused++;
+		outside->totals.processes_refused++;
 		return NULL;
 	}
 	return outside_target_new(outside, pid, parent_pid, generation, begin_ns);
@@ -368,6 +368,7 @@ static void sample_take(struct outside *outside, const char *record, size_t byte
 	const struct perf_event_header *header = (const void *)record;
 	struct outside_thread *thread;
 	struct outside_record taken = {.kind = OUTSIDE_SAMPLE};
+	enum outside_python_taken python;
 	struct outside_sample sample;
 	uint64_t begin_ns;
 
@@ -380,10 +381,13 @@ static void sample_take(struct outside *outside, const char *record, size_t byte
 		return;
 	begin_ns = clock_now_ns();
 	modules_refresh(thread->target, &sample.registers, sample.time_ns);
+	python = outside_python_take(outside, thread, sample.time_ns);
+	if (python == OUTSIDE_PYTHON_DROP)
+		return;
 	taken.time_ns = sample.time_ns;
 	taken.thread = thread;
-	taken.node = outside_thread_path(
-		outside, thread, &sample.registers, sample.stack, sample.stack_bytes, &taken.is_partial);
+	taken.node = outside_thread_path(outside, thread, &sample.registers, sample.stack, sample.stack_bytes,
+		python == OUTSIDE_PYTHON_READ, &taken.is_partial);
 	if (!sample.registers.known &&
 		sample.kernel_count) { /* a thread of the kernel, or one that is ending */
 		taken.node = thread->root;

@@ -19,6 +19,7 @@
 #include "record/base/proc_read.h"
 #include "store/ring/handshake.h"
 
+#define NAMES_AT (RINGS_AT + (uint64_t)EVENT_RINGS_MAX * EVENT_RING_STRIDE)
 #define RINGS_AT (EVENT_MODULES_AT + EVENT_MODULE_MAX * sizeof(struct event_module))
 
 /* ---- the memory ---- */
@@ -28,7 +29,7 @@ static int memory_make(struct outside_target *target)
 	int memory;
 	void *mapped;
 
-	target->shared_bytes = RINGS_AT + (uint64_t)EVENT_RINGS_MAX * EVENT_RING_STRIDE;
+	target->shared_bytes = NAMES_AT + EVENT_NAMES_DATA;
 	memory = memfd_create("hpct", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (memory < 0)
 		return -1;
@@ -85,6 +86,7 @@ static void shared_fill(const struct outside *outside, struct outside_target *ta
 	shared->keeps_recursion = outside->plan.keeps_recursion;
 	shared->memory_bytes = target->shared_bytes;
 	shared->rings_at = RINGS_AT;
+	shared->names_at = NAMES_AT;
 	shared->begin_ns = target->begin_ns;
 	shared->period_ns = outside->plan.period_ns;
 	shared->switches_trap = EVENT_TRAP_SAMPLES; /* EVENT_KERNEL goes with samples */
@@ -171,6 +173,7 @@ struct outside_target *outside_target_new(
 	shared_fill(outside, target);
 	target->stack_begin = stack_begin_of(pid);
 	outside_target_modules(target, begin_ns);
+	outside_python_look(outside, target);
 	result = memory_send(outside, target, memory);
 	close(memory);
 	if (result) {
@@ -242,6 +245,7 @@ bool outside_target_modules(struct outside_target *target, uint64_t now_ns)
 		return false;
 	if (!is_new)
 		return true;
+	target->is_python_sought = target->python != NULL;
 	loader_note(target);
 	slots_unload(target, now_ns);
 	if (target->unwinder) {
@@ -341,8 +345,31 @@ void outside_target_free(struct outside *outside, struct outside_target *target)
 	}
 	if (target->pipe >= 0)
 		close(target->pipe);
+	outside_python_free(target);
 	remote_unwind_modules_fini(&target->modules);
 	free(target->unwinder);
 	munmap(target->shared, target->shared_bytes);
 	free(target);
+}
+
+/* The same log as an agent's: even entries are stops. */
+static void target_obey(struct outside_target *target, uint64_t now_ns)
+{
+	struct event_process *shared = target->shared;
+	uint32_t wanted = atomic_load(&shared->control_wanted), count = atomic_load(&shared->pause_count);
+	bool is_on = count % 2 == 0, is_wanted = wanted & EVENT_CONTROL_ON;
+
+	if (target->end_ns || wanted == atomic_load(&shared->control_done))
+		return;
+	if (is_on != is_wanted && count - atomic_load(&shared->pauses_taken) < EVENT_PAUSES_MAX) {
+		atomic_store(&shared->pause_ns[count % EVENT_PAUSES_MAX], now_ns);
+		atomic_store_explicit(&shared->pause_count, count + 1, memory_order_release);
+	}
+	atomic_store(&shared->control_done, wanted);
+}
+
+void outside_targets_obey(struct outside *outside, uint64_t now_ns)
+{
+	for (struct outside_target *at = outside->targets; at; at = at->next)
+		target_obey(at, now_ns);
 }

@@ -117,6 +117,45 @@ static bool sample_put(
 	return true;
 }
 
+static uint64_t ran_at(const struct outside_thread *thread, uint64_t time_ns)
+{
+	return thread->ran_ns + (thread->in_ns && time_ns > thread->in_ns ? time_ns - thread->in_ns : 0);
+}
+
+/* True between a --stop and the next --start. */
+static bool is_off(const struct outside_thread *thread)
+{
+	return thread->pauses % 2;
+}
+
+/* Records come in order of time: before one of time_ns is taken, the thread's clock at the switches off and
+ * on ahead of it is known. What ran meanwhile is in no sample. */
+static void pauses_pass(struct outside_thread *thread, uint64_t time_ns)
+{
+	struct event_process *shared = thread->target->shared;
+	struct event_ring *ring = thread->ring.shared;
+	uint32_t count = atomic_load(&shared->pause_count);
+
+	if (count - thread->pauses > EVENT_PAUSES_MAX) /* a very long silence: nothing was recorded then */
+		thread->pauses = count - EVENT_PAUSES_MAX;
+	for (; thread->pauses != count; thread->pauses++) {
+		uint64_t at_ns = atomic_load(&shared->pause_ns[thread->pauses % EVENT_PAUSES_MAX]), ran_ns;
+
+		if (at_ns > time_ns)
+			break;
+		ran_ns = ran_at(thread, at_ns);
+		if (!is_off(thread)) {
+			thread->off_ran_ns = ran_ns;
+			atomic_store(&ring->pause_cpu_ns, ring->cpu_begin_ns + ran_ns);
+			continue;
+		}
+		ran_ns -= ran_ns < thread->off_ran_ns ? ran_ns : thread->off_ran_ns;
+		thread->covered_ns += ran_ns;
+		atomic_fetch_add(&ring->paused_cpu_ns, ran_ns);
+		atomic_store(&ring->pause_cpu_ns, EVENT_NOT_PAUSED);
+	}
+}
+
 struct outside_thread *outside_thread_new(
 	struct outside *outside, struct outside_target *target, uint32_t tid, uint64_t begin_ns, bool is_born)
 {
@@ -155,6 +194,7 @@ struct outside_thread *outside_thread_new(
 	thread->same = *bucket;
 	*bucket = thread;
 	sample_put(thread, thread->root, EVENT_F_FIRST, 0, begin_ns);
+	pauses_pass(thread, begin_ns);
 	return thread;
 }
 
@@ -209,6 +249,8 @@ static bool frame_place(
 	struct remote_unwind_module *module =
 		frame->slot < target->modules.count ? &target->modules.list[frame->slot] : NULL;
 
+	if (outside_python_frame(target, frame, slot, offset))
+		return *slot != UNWIND_NO_SLOT;
 	*slot = outside_target_slot(target, module);
 	*offset = frame->address - (module ? module->bias : 0);
 	return *slot != UNWIND_NO_SLOT;
@@ -231,17 +273,17 @@ static bool node_put(struct outside_thread *thread, uint32_t *parent, uint32_t s
 }
 
 /* Enters the path that was just walked. 0: there is no room for it. */
-static uint32_t nodes_put(struct outside_thread *thread, uint32_t root)
+static uint32_t nodes_put(
+	struct outside_thread *thread, uint32_t root, const struct unwind_frame *frames, unsigned count)
 {
-	const struct unwinder *u = thread->target->unwinder;
 	uint32_t parent = root;
 	bool is_whole = true;
 
-	for (unsigned i = u->count; i-- > 0 && is_whole;) {
+	for (unsigned i = count; i-- > 0 && is_whole;) {
 		uint32_t slot, child;
 		uint64_t offset;
 
-		is_whole = frame_place(thread->target, &u->frames[i], &slot, &offset);
+		is_whole = frame_place(thread->target, &frames[i], &slot, &offset);
 		child = is_whole ? context_tree_child_find(&thread->tree, parent, slot, offset) : 0;
 		if (child)
 			parent = child;
@@ -271,11 +313,14 @@ static bool is_at_end(const struct outside_thread *thread, struct unwinder *u)
 }
 
 uint32_t outside_thread_path(struct outside *outside, struct outside_thread *thread,
-	const struct arch_registers *registers, const char *stack, size_t bytes, bool *is_partial)
+	const struct arch_registers *registers, const char *stack, size_t bytes, bool with_python,
+	bool *is_partial)
 {
 	struct outside_target *target = thread->target;
 	uint64_t sp = registers->value[ARCH_SP];
+	const struct unwind_frame *frames;
 	struct unwinder *u;
+	unsigned count;
 	uint32_t node;
 
 	*is_partial = true;
@@ -288,7 +333,11 @@ uint32_t outside_thread_path(struct outside *outside, struct outside_thread *thr
 	target->sample_low = sp;
 	target->sample_high = sp + (64u << 20);
 	*is_partial = unwind_walk(u, registers) != UNWIND_FULL && !is_at_end(thread, u);
-	node = nodes_put(thread, *is_partial ? thread->partial_root : thread->root);
+	frames = u->frames;
+	count = u->count;
+	if (with_python)
+		frames = outside_python_join(target, !*is_partial, &count);
+	node = nodes_put(thread, *is_partial ? thread->partial_root : thread->root, frames, count);
 	*is_partial |= !node;
 	return node ? node : thread->partial_root;
 }
@@ -313,11 +362,6 @@ static void switch_put(
 	ring_commit(&thread->ring);
 }
 
-static uint64_t ran_at(const struct outside_thread *thread, uint64_t time_ns)
-{
-	return thread->ran_ns + (thread->in_ns && time_ns > thread->in_ns ? time_ns - thread->in_ns : 0);
-}
-
 /* What the first record tells of the time since the begin. */
 static void first_take(struct outside *outside, struct outside_thread *thread, uint8_t kind)
 {
@@ -335,6 +379,8 @@ static void sample_take(struct outside_thread *thread, const struct outside_reco
 
 	if (!thread->in_ns) /* its switch-in was lost */
 		thread->in_ns = thread->last_ns;
+	if (is_off(thread))
+		return;
 	ran_ns = ran_at(thread, record->time_ns);
 	weight = ran_ns > thread->covered_ns ? ran_ns - thread->covered_ns : 0;
 	thread->covered_ns += weight;
@@ -353,6 +399,7 @@ void outside_thread_take(struct outside *outside, const struct outside_record *r
 		return;
 	if (!thread->has_switched && record->kind != OUTSIDE_END)
 		first_take(outside, thread, record->kind);
+	pauses_pass(thread, record->time_ns);
 	switch (record->kind) {
 	case OUTSIDE_SAMPLE:
 		sample_take(thread, record);
@@ -416,12 +463,13 @@ void outside_thread_end(struct outside *outside, struct outside_thread *thread, 
 		return;
 	if (end_ns < thread->last_ns)
 		end_ns = thread->last_ns;
-	ran_ns = ran_at(thread, end_ns);
+	pauses_pass(thread, end_ns);
+	ran_ns = is_off(thread) ? thread->off_ran_ns : ran_at(thread, end_ns);
 	if (outside_thread_look(thread->target->pid, thread->tid, &state, &cpu_ns) && state != 'Z' &&
 		state != 'X' && cpu_ns > ring->cpu_begin_ns)
 		atomic_store(&ring->cpu_end_ns, cpu_ns);
 	else
-		atomic_store(&ring->cpu_end_ns, ring->cpu_begin_ns + ran_ns);
+		atomic_store(&ring->cpu_end_ns, ring->cpu_begin_ns + ran_at(thread, end_ns));
 	sample_put(thread, thread->node, EVENT_F_LAST,
 		ran_ns > thread->covered_ns ? ran_ns - thread->covered_ns : 0, end_ns);
 	ring_count(&ring->partial, thread->is_partial);

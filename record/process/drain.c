@@ -200,9 +200,9 @@ void ring_release(struct measured_process *process, uint32_t index, struct store
 	if (!drain.ring->has_ended || tells_end(process, drain.ring))
 		return;
 	drain.ring->has_ended = false;
-	switches_thread_end(process->switches, shared->tid);
-	if (drain.ring->stream != UINT32_MAX)
+	if (drain.ring->stream != UINT32_MAX) /* while its switches are known to be recorded */
 		drain_stream_close(&drain, shared, drain.ring->end_ns);
+	switches_thread_end(process->switches, shared->tid);
 	atomic_store_explicit(&shared->state, EVENT_RING_FREE, memory_order_release);
 }
 

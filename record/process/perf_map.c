@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "record/agent/base/vdso.h"
+#include "store/ring/ring.h"
 
 #define READ_BYTES 65536u
 #define MAP_BYTES_MAX (256u << 20)
@@ -125,20 +126,48 @@ static uint32_t name_at(const struct perf_map *map, uint64_t address)
 	return name;
 }
 
+static void entry_put(struct perf_map *map, struct perf_map_entry entry)
+{
+	entry.order = map->entry_count;
+	if (entry.name && grow((void **)&map->entries, map->entry_count, &map->entry_capacity,
+				  sizeof(*map->entries), ENTRIES_MAX))
+		map->entries[map->entry_count++] = entry;
+}
+
+/* The program can write here as well as the agent. */
+static void code_read(struct perf_map *map, struct store_writer *writer)
+{
+	char text[EVENT_NAME_BYTES_MAX];
+
+	while (map->code && map->code_bytes + sizeof(struct event_code) <= EVENT_CODE_DATA) {
+		const struct event_code *code = (const void *)(map->code + map->code_bytes);
+		uint32_t bytes = atomic_load_explicit(&code->bytes, memory_order_acquire);
+		uint64_t begin = code->begin, size = code->size;
+
+		if (!bytes || bytes > sizeof(text) ||
+			bytes > EVENT_CODE_DATA - map->code_bytes - sizeof(*code))
+			return;
+		memcpy(text, code->text, bytes);
+		if (begin + size > begin)
+			entry_put(
+				map, (struct perf_map_entry){.begin = begin,
+					     .end = begin + size,
+					     .name = store_writer_text(writer, text, strnlen(text, bytes))});
+		map->code_bytes += (sizeof(*code) + bytes + 7) & ~UINT64_C(7);
+	}
+}
+
 static void dump_take(void *own, const struct jit_dump_code *code)
 {
 	struct dump_own *to = own;
 	struct perf_map *map = to->map;
-	struct perf_map_entry entry = {
-		.begin = code->begin, .end = code->begin + code->size, .order = map->entry_count};
+	struct perf_map_entry entry = {.begin = code->begin, .end = code->begin + code->size};
 
 	entry.name = code->from
 			     ? name_at(map, code->from)
 			     : store_writer_text(to->writer, code->name,
 				       code->name_bytes < NAME_BYTES_MAX ? code->name_bytes : NAME_BYTES_MAX);
-	if (entry.name && grow((void **)&map->entries, map->entry_count, &map->entry_capacity,
-				  sizeof(*map->entries), ENTRIES_MAX))
-		map->entries[map->entry_count++] = entry;
+	entry_put(map, entry);
 }
 
 static int entry_compare(const void *left, const void *right)
@@ -180,6 +209,7 @@ static void map_read(struct perf_map *map, struct store_writer *writer)
 		taken = piece_take(map, writer, text, (size_t)got);
 		map->read_bytes += taken;
 	}
+	code_read(map, writer);
 	jit_dump_read(&map->dump, dump_take, &(struct dump_own){map, writer});
 	if (map->entry_count != before)
 		qsort(map->entries, map->entry_count, sizeof(*map->entries), entry_compare);

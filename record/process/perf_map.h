@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * perf_map.h - names of JIT code, from what a program writes for perf: /tmp/perf-PID.map, lines of
- * `start size name` in hexadecimal, or jit_dump.h. Both are read before each commit, and name the frames of
- * the process's anonymous module. Later lines override earlier ones.
+ * `start size name` in hexadecimal, jit_dump.h, or what a Java machine says (event_code). All are read before
+ * each commit, and name the frames of the process's anonymous module. Later lines override earlier ones.
  */
 #ifndef RECORD_PERF_MAP_H
 #define RECORD_PERF_MAP_H
@@ -22,6 +22,8 @@ struct perf_map {
 	uint32_t module; /* store module; 0: the process has no such frame */
 	int file;	 /* descriptor + 1; 0: not found yet */
 	struct jit_dump dump;
+	const char *code;    /* EVENT_CODE_DATA bytes of event_code; NULL: none */
+	uint64_t code_bytes; /* of them read */
 	uint64_t read_bytes;
 	bool is_skipping_line; /* skips the rest of a line that is too long */
 	uint32_t context_seen;

@@ -55,6 +55,10 @@ static int header_check(struct measured_process *process, struct error *error)
 	if (process->names_at % 4096 || process->names_at > process->shared_bytes ||
 		process->shared_bytes - process->names_at < EVENT_NAMES_DATA)
 		process->names_at = 0;
+	process->code_at = shared->code_at;
+	if (process->code_at % 4096 || process->code_at > process->shared_bytes ||
+		process->shared_bytes - process->code_at < EVENT_CODE_DATA)
+		process->code_at = 0;
 	return 0;
 }
 
@@ -355,6 +359,7 @@ void measured_process_finish(
 void measured_process_name(struct measured_process *process, struct store_writer *writer)
 {
 	process->perf_map.module = process->modules.jit;
+	process->perf_map.code = process->code_at ? (const char *)process->shared + process->code_at : NULL;
 	perf_map_name(&process->perf_map, writer, process->pid, process->begin_ns);
 }
 

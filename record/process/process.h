@@ -45,6 +45,7 @@ struct measured_process {
 	uint64_t rings_at, begin_ns, period_ns;
 	uint64_t tallies_at; /* 0: no tallies */
 	uint64_t names_at;   /* 0: no names of functions */
+	uint64_t code_at;    /* 0: no names of compiled code */
 	struct python_places python;
 	uint64_t end_ns; /* 0: it runs */
 	int end_status;	 /* as of wait(), if has_status */
@@ -61,6 +62,7 @@ struct measured_process {
 	struct switches *switches;    /* NULL: no switch records */
 	struct remote_unwind *remote; /* NULL: no thread was unwound remotely yet */
 	bool is_outside;	      /* measured from outside: no agent is in it */
+	bool was_begun_late;	      /* sampling began after it did: switches_late_open was called */
 	bool is_remote_unwind_refused;
 	uint32_t remote_unwind_next;	/* ring of the last remote unwind */
 	uint64_t remote_unwind_rest_ns; /* earliest time of the next remote unwind of a short wait */

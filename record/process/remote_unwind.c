@@ -13,6 +13,7 @@
 #include "record/base/clock.h"
 #include "record/base/proc_read.h"
 #include "record/process/drain.h"
+#include "record/process/remote_python.h"
 #include "record/process/remote_unwind_modules.h"
 
 #define LOOKS_MAX 16	   /* per call, because other work waits */
@@ -26,6 +27,8 @@ struct remote_unwind {
 	struct unwinder unwinder;
 	uint8_t stack[STACK_BYTES]; /* a window of the stack that moves outwards with the walk */
 	struct unwind_frame *frames;
+	struct remote_python *python;	       /* NULL: no interpreter, or one that cannot be read */
+	uint32_t python_module, hidden_module; /* the store's modules + 1, see remote_python.h; 0: none yet */
 };
 
 /* Reads the stack from `begin` up, as far as the window goes, to save a system call per word. */
@@ -105,6 +108,7 @@ void remote_unwind_free(struct remote_unwind *remote)
 {
 	if (!remote)
 		return;
+	remote_python_free(remote->python);
 	remote_unwind_modules_fini(&remote->modules);
 	free(remote->frames);
 	free(remote);
@@ -139,53 +143,98 @@ static int registers_read(uint32_t pid, uint32_t tid, struct arch_registers *reg
 	return 0;
 }
 
-static uint32_t module_id(struct measured_process *process, struct remote_unwind_module *module,
-	struct store_writer *writer, uint64_t now_ns)
+/* is_hidden: as the interpreter of Python's frames. *known: the store's module + 1. */
+static uint32_t module_id(struct measured_process *process, const struct remote_unwind_module *module,
+	struct store_writer *writer, uint64_t now_ns, bool is_hidden, uint32_t *known)
 {
 	struct store_module stored = {.kind = module->is_vdso ? STORE_MODULE_VDSO : STORE_MODULE_ELF,
 		.build_id_bytes = module->build_id.size,
-		.load_ns = now_ns};
+		.load_ns = now_ns,
+		.is_hidden = is_hidden};
 
-	if (module->id)
-		return module->id - 1;
+	if (*known)
+		return *known - 1;
 	memcpy(stored.build_id, module->build_id.bytes, module->build_id.size);
-	module->id =
-		1 + modules_enter(writer, &stored,
-			    &(struct module_file){.pid = measured_process_proc_pid(process),
-				    .path = module->path,
-				    .is_executable = !strcmp(module->path, process->executable),
-				    .begin = module->cfi.begin,
-				    .build_id = module->build_id,
-				    .content_hash = module->build_id.size ? 0
-									  : remote_unwind_module_hash(
-										    process->pid, module)});
-	return module->id - 1;
+	*known = 1 + modules_enter(writer, &stored,
+			     &(struct module_file){.pid = measured_process_proc_pid(process),
+				     .path = module->path,
+				     .is_executable = !strcmp(module->path, process->executable),
+				     .begin = module->cfi.begin,
+				     .build_id = module->build_id,
+				     .content_hash = module->build_id.size ? 0
+									   : remote_unwind_module_hash(
+										     process->pid, module)});
+	return *known - 1;
 }
 
-static uint32_t context_of(struct measured_process *process, struct remote_unwind *remote,
-	struct store_writer *writer, uint32_t root, bool is_full, uint64_t now_ns)
+static uint32_t python_context(struct measured_process *process, struct store_writer *writer,
+	uint32_t context, const struct remote_python_frame *frame, uint64_t now_ns)
 {
-	const struct unwinder *u = &remote->unwinder;
+	struct remote_unwind *remote = process->remote;
+	struct store_module stored = {.kind = STORE_MODULE_PYTHON, .load_ns = now_ns};
+	const struct remote_python_name *name = frame->name;
+	char text[EVENT_NAME_BYTES_MAX + 16];
+	int line;
+
+	if (!remote->python_module)
+		remote->python_module =
+			1 + (process->modules.python
+					    ? process->modules.python
+					    : modules_enter(writer, &stored,
+						      &(struct module_file){
+							      .pid = measured_process_proc_pid(process),
+							      .path = "[python]"}));
+	memcpy(text, name->text, name->bytes);
+	line = snprintf(text + name->bytes, sizeof(text) - name->bytes, "%c%u", '\0', name->first_line);
+	return store_writer_context(writer, context, remote->python_module - 1,
+		(uint64_t)store_writer_text(writer, text, name->bytes + (line > 0 ? (uint32_t)line : 0))
+				<< STORE_PYTHON_LINE_BITS |
+			frame->line);
+}
+
+static uint32_t frame_context(struct measured_process *process, struct store_writer *writer, uint32_t context,
+	const struct unwind_frame *frame, uint64_t now_ns)
+{
+	struct remote_unwind *remote = process->remote;
+	const struct remote_python_frame *python =
+		frame->slot == REMOTE_PYTHON_SLOT && remote->python
+			? remote_python_frame(remote->python, frame->address)
+			: NULL;
+	struct remote_unwind_module *module;
+	bool is_hidden = frame->slot == REMOTE_PYTHON_HIDDEN;
+
+	if (python)
+		return python_context(process, writer, context, python, now_ns);
+	module = remote_unwind_modules_find(&remote->modules, frame->address);
+	if (!module)
+		return store_writer_context(writer, context, STORE_MODULE_RESERVED, STORE_FRAME_UNKNOWN);
+	return store_writer_context(writer, context,
+		module_id(process, module, writer, now_ns, is_hidden,
+			is_hidden ? &remote->hidden_module : &module->id),
+		frame->address - module->bias);
+}
+
+/* The path that was just walked, and Python's, if the thread runs that. */
+static uint32_t context_of(struct measured_process *process, struct remote_unwind *remote,
+	struct store_writer *writer, uint32_t root, bool is_full, bool has_python, uint64_t now_ns)
+{
+	const struct unwind_frame *frames = remote->unwinder.frames;
+	unsigned count = remote->unwinder.count;
 	uint32_t context = root;
 
+	if (has_python)
+		frames = remote_python_join(remote->python, &remote->modules, frames, &count, is_full);
 	if (!is_full)
 		context = store_writer_context(writer, root, STORE_MODULE_RESERVED, STORE_FRAME_PARTIAL);
-	for (unsigned i = u->count; i-- > 0;) {
-		struct remote_unwind_module *module =
-			remote_unwind_modules_find(&remote->modules, u->frames[i].address);
-
-		context = module ? store_writer_context(writer, context,
-					   module_id(process, module, writer, now_ns),
-					   u->frames[i].address - module->bias)
-				 : store_writer_context(
-					   writer, context, STORE_MODULE_RESERVED, STORE_FRAME_UNKNOWN);
-	}
+	for (unsigned i = count; i-- > 0;)
+		context = frame_context(process, writer, context, &frames[i], now_ns);
 	return context;
 }
 
 /* 0, or an errno: if no module can be read, that of reading its memory at `sp`. */
 static int modules_read(struct remote_unwind *remote, uint64_t sp, uint64_t now_ns)
 {
+	unsigned minor;
 	bool is_new;
 	int error = remote_unwind_modules_read(&remote->modules, &is_new);
 	uint64_t word;
@@ -196,6 +245,8 @@ static int modules_read(struct remote_unwind *remote, uint64_t sp, uint64_t now_
 		return error;
 	if (is_new)
 		unwind_cache_clear(&remote->unwinder);
+	if (is_new && !remote->python)
+		remote->python = remote_python_open(&remote->modules, &minor);
 	remote->modules_ns = now_ns;
 	return 0;
 }
@@ -222,6 +273,7 @@ static int path_find(struct measured_process *process, struct store_writer *writ
 	uint32_t root = shared->start_routine ? STORE_CONTEXT_THREAD_ROOT : STORE_CONTEXT_PROGRAM_ROOT;
 	struct arch_registers registers = {.known = 0}, after;
 	enum unwind_result result;
+	bool has_python;
 	int error;
 
 	if (!remote)
@@ -234,11 +286,12 @@ static int path_find(struct measured_process *process, struct store_writer *writ
 		return error;
 	stack_read(remote, registers.value[ARCH_SP]);
 	result = unwind_walk(&remote->unwinder, &registers);
+	has_python = remote->python && remote_python_read(remote->python, ring->tid, true);
 	/* If the thread ran meanwhile, the stack that was read is not consistent. */
 	error = registers_read(process->pid, ring->tid, &after);
 	if (error || memcmp(&registers, &after, sizeof(after)))
 		return EAGAIN;
-	*context = context_of(process, remote, writer, root, result == UNWIND_FULL, now_ns);
+	*context = context_of(process, remote, writer, root, result == UNWIND_FULL, has_python, now_ns);
 	return 0;
 }
 

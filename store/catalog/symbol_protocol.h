@@ -53,7 +53,8 @@ struct names_scope {
 				  unknown */
 	uint32_t decl_line;    /* of decl_file */
 	uint64_t start;	       /* offset of the outermost function's first byte; of a loop: of its own */
-	const char *name;      /* qualified, demangled, without parameters; "": module+0xSTART. "" of loops */
+	const char *name;      /* qualified, demangled, without parameters; "": module+0xSTART. Of loops
+				  "", or STORE_LOOP_SPIN */
 	const char *linkage;   /* the mangled name where it differs from `name` */
 	const char *file;      /* file of `line` */
 	const char *decl_file; /* where the function is defined or the loop begins */

@@ -24,8 +24,12 @@ enum event_handshake_kind {
 	EVENT_HANDSHAKE_GPU_MODULE, /* agent: descriptor of a sealed memfd that holds a GPU binary */
 	/* hpct-record, for a process that it measures from outside (record/outside/): memfd, and a descriptor
 	 * that becomes readable when that is over. `pid` is the process's, as the sender sees it. */
-	EVENT_HANDSHAKE_OUTSIDE
+	EVENT_HANDSHAKE_OUTSIDE,
+	EVENT_HANDSHAKE_CONTROL /* hpct-record --start, --stop, --status: `word` is an enum event_control; it
+				   gets one answer, see record/launch/control.h */
 };
+
+enum event_control { EVENT_CONTROL_STATUS, EVENT_CONTROL_START, EVENT_CONTROL_STOP };
 
 struct event_handshake {
 	uint32_t magic;
@@ -36,7 +40,8 @@ struct event_handshake {
 	uint32_t tid;	       /* EVENT_HANDSHAKE_SWITCHES: the ring's thread */
 	/* EVENT_HANDSHAKE_GPU_MODULE: the content's hash, as in EVENT_GPU's attributes.
 	 * EVENT_HANDSHAKE_PROCESS and EVENT_HANDSHAKE_SWITCHES: when the last switch ring was opened, 0:
-	 * unknown. EVENT_HANDSHAKE_OUTSIDE: 0: it sends no EVENT_SWITCH. */
+	 * unknown. EVENT_HANDSHAKE_OUTSIDE: 0: it sends no EVENT_SWITCH. EVENT_HANDSHAKE_CONTROL: enum
+	 * event_control. */
 	uint64_t word;
 };
 
@@ -56,9 +61,11 @@ struct event_handshake {
 #define EVENT_WORD_UNWINDER " UNWINDER=" /* " UNWINDER=libunwind": record/agent/unwind/unwind_plugin.h */
 #define EVENT_WORD_WAITS " WAITS"	 /* record the path of every wait, even of calls without a wrapper */
 #define EVENT_WORD_DELAY " DELAY"	 /* sampling is off until the program starts it */
+#define EVENT_WORD_DORMANT " DORMANT"	 /* nothing is measured, nor armed, until hpct-record --start */
 #define EVENT_WORD_UNSAMPLED " SAMPLES=off" /* ... and stays off then, too */
 #define EVENT_WORD_RECURSION " RECURSION"   /* keep every level of recursive calls */
 #define EVENT_WORD_NO_GPROF " GPROF=off"    /* programs built with -pg do not profile themselves */
+#define EVENT_WORD_JAVA " JAVA=on"	    /* names of the methods that a Java machine compiled */
 #define EVENT_WORD_IO " IO=on"		    /* calls that move bytes become spans, their bytes tallies */
 /* " MEMLEAK=P": the agent hpct-agent-memleak.so tallies allocations, each with probability P / 2^32, P in
  * hex */

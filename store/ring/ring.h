@@ -8,9 +8,11 @@
  *   memory of one process (a sealed memfd, sparse):
  *
  *   0               EVENT_MODULES_AT     rings_at     switches_at    activity_at     tallies_at names_at
- *   +---------------+--------------------+--------+-..-+--------------+---------------+---------+-------+
+ * code_at
+ *   +---------------+--------------------+--------+-..-+--------------+---------------+---------+-------+------+
  *   | event_process | event_module[4096] | ring 0 |    | switch rings | activity ring | tallies | names |
- *   +---------------+--------------------+--------+-..-+--------------+---------------+---------+-------+
+ * code |
+ *   +---------------+--------------------+--------+-..-+--------------+---------------+---------+-------+------+
  *                                       /          \       copies       if there is     if any    with the
  *                         +------------+------------+                   memory for it   are kept  activity
  *                         | event_ring | data       |                                             ring
@@ -46,6 +48,8 @@
 #define EVENT_PAUSES_MAX 4096u
 #define EVENT_ACTIVITY_DATA (16u * 1024u * 1024u) /* of the activity ring, a power of two */
 #define EVENT_NAMES_DATA (8u * 1024u * 1024u)	  /* of names of Python functions, some 100000 */
+
+#define EVENT_CODE_DATA (16u * 1024u * 1024u) /* of names of compiled code, some 200000 */
 
 /* Clocks: every *_ns below is CLOCK_MONOTONIC unless its name says cpu. */
 
@@ -98,6 +102,7 @@ struct event_process {
 	uint64_t activity_at; /* of the activity ring; 0: no memory for it */
 	uint64_t tallies_at;  /* of EVENT_TALLY_MAX tallies for each ring; 0: no tallies */
 	uint64_t names_at;    /* of EVENT_NAMES_DATA bytes of event_name; 0: no memory for them */
+	uint64_t code_at;     /* of EVENT_CODE_DATA bytes of event_code; 0: it is not asked for */
 	uint64_t begin_ns;    /* when the agent was loaded */
 	uint64_t period_ns;   /* of the time source; 0: no time source */
 	char metric[32];      /* its metric, "CPUTIME" */
@@ -147,7 +152,18 @@ struct event_process {
 	_Atomic uint32_t python_unknown;
 	_Atomic uint32_t names_refused; /* times a function got no name, as there was no memory for more */
 	_Atomic uint64_t names_used;	/* bytes; see event_name */
+	_Atomic uint64_t code_used;	/* bytes; see event_code */
+	/* Whoever records asked for sampling to begin or end (hpct-record --start, --stop): the collector
+	 * writes what is wanted and shows itself (EVENT_CONTROL_VALUE); the process then does it, and writes
+	 * what it has done. EVENT_CONTROL_* of both; 0: nobody ever asked. */
+	_Atomic uint32_t control_wanted;
+	_Atomic uint32_t control_done;
 };
+
+#define EVENT_CONTROL_ON 1u   /* set: sampling is on */
+#define EVENT_CONTROL_NEXT 2u /* above that: how often somebody asked */
+/* The value of the AGENT_SIGNAL that says: look at control_wanted. */
+#define EVENT_CONTROL_VALUE UINT64_C(0x6870637463747278)
 
 /* When the events of the switch rings also sample: their rings then hold what the kernel did at that time. */
 enum event_trap { EVENT_TRAP_NONE, EVENT_TRAP_SAMPLES, EVENT_TRAP_WAITS };
@@ -177,6 +193,14 @@ struct event_name {
 	char text[];
 };
 #define EVENT_NAME_BYTES_MAX 1024u
+
+/* Code that a Java machine has compiled, one after the other from code_at on, each rounded up to 8 bytes. */
+struct event_code {
+	uint64_t begin;
+	uint32_t size;
+	_Atomic uint32_t bytes; /* of the text; stored last, with release. 0: it is not complete */
+	char text[];
+};
 
 enum event_module_state { EVENT_MODULE_FREE, EVENT_MODULE_WRITING, EVENT_MODULE_LIVE, EVENT_MODULE_GONE };
 
@@ -242,7 +266,7 @@ struct event_ring {
 	_Atomic uint64_t counts;	 /* signals of counters, not of the time source */
 	_Atomic uint64_t values_enabled_ns, values_running_ns; /* of groups that are read, all added: how long
 								  they should have counted, and did */
-	char name[16];			 /* thread's name as last set, NUL-terminated */
+	char name[16];					       /* thread's name as last set, NUL-terminated */
 	/* When the thread's current wait began; 0: not waiting. A wait of some length is in the ring
 	 * (EVENT_SPAN of STORE_OP_BLOCKED) before this becomes 0 again. */
 	_Atomic uint64_t wait_begin_ns;

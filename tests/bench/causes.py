@@ -4,6 +4,8 @@
 where a library is there. Prints TSV: nanoseconds of a round by the program's own clock (medians), their ratio, that of
 the CPU time, how much the bare rounds differ among each other, and the spans and losses of the last recording.
 
+Then what questions about a run of 1e7 spans cost: CPU seconds and seconds.
+
   causes.py --build build [--rounds N] [--only KIND,...]
 """
 import argparse
@@ -13,8 +15,10 @@ import shutil
 import statistics
 import subprocess
 import tempfile
+import time
 
 KINDS = {"free": 3000000, "hot": 300000, "condition": 30000, "pipe": 30000, "stream": 300000}
+QUESTIONS = {"critical path": ["--critical-path"], "causes": ["--of", "waiting", "--by", "cause"]}
 MPI = {"openmpi": ["--allow-run-as-root", "--oversubscribe"], "mpich": []}
 
 
@@ -47,6 +51,22 @@ def compare(name, bare, recorded, args, place):
           f"{cpu['recorded'] / max(cpu['bare'], 0.001):.3f}\t{spread:.2f}\t{fact(info, run, 'records')}\t{fact(info, run, 'lost')}", flush=True)
 
 
+def ask(args, place):
+    """The best of the rounds: readers have nothing to wait for."""
+    run = os.path.join(place, "questions.hpct")
+    tool = lambda name: os.path.join(args.build, "bin", name)
+    subprocess.run([tool("hpct-simulate"), "-o", run, "--shape", "waits", "--streams", "8", "--records", "10000000"], check=True)
+    print("question\tspans\tcpu_s\twall_s")
+    for name, options in QUESTIONS.items():
+        times = []
+        for _ in range(args.rounds):
+            before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+            subprocess.run([tool("hpct-blame"), run, *options], stdout=subprocess.DEVNULL, check=True)
+            after, ended = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+            times.append((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, ended - begun))
+        print(f"{name}\t{fact(tool('hpct-info'), run, 'spans')}\t{min(times)[0]:.2f}\t{min(wall for _, wall in times):.2f}", flush=True)
+
+
 def build(compiler, source, place, *options):
     program = os.path.join(place, os.path.basename(compiler) + "." + os.path.basename(source)[:-2])
     subprocess.run([compiler, "-O2", "-g", "-o", program, source, *options], check=True)
@@ -57,7 +77,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default="build")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", default=",".join([*KINDS, *MPI]))
+    parser.add_argument("--only", default=",".join([*KINDS, *MPI, "questions"]))
     args = parser.parse_args()
     here = os.path.dirname(os.path.abspath(__file__))
     record = os.path.join(args.build, "bin", "hpct-record")
@@ -75,6 +95,8 @@ def main():
             launch = ["mpirun." + library, *options, "-n", "2"]
             compare("ping-pong " + library, [*launch, pingpong],
                     lambda run, l=launch, p=pingpong: [*l, record, "-o", run, "--", p], args, place)
+        if "questions" in args.only.split(","):
+            ask(args, place)
     finally:
         shutil.rmtree(place)
 

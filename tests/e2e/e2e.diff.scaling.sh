@@ -50,6 +50,21 @@ done
 same "all costs" 6 "$(value weak 'main;work' costs | wc -w)"
 near "strong scaling sums all ranks" 3200e6 "$(hpct-diff --scaling strong --by path --format tsv $runs 2>/dev/null |
 	tsv '$c["key"] == "main;work" { print $c["costs"] }' | sed 's/.*32://')" 64e6
+# The same loss as a formula over both runs (S4 4.4.1).
+hpct-diff --scaling strong --by function --format tsv p1.hpct p32.hpct >two 2>err || fail "two: $(cat err)"
+hpct-profile p1.hpct --merge p32.hpct --metric REALTIME --metric 'loss = 100 * ($B:REALTIME - $A:REALTIME) / @B:REALTIME' --format tsv >formula 2>err ||
+	fail "formula: $(cat err)"
+for key in work reduce gather alltoall; do
+	near "$key: the formula" "$(value two "$key" loss_percent)" "$(tsv '$c["name"] == "'"$key"'" { print $c["loss"] }' <formula)" 0.0051
+done
+hpct-diff --scaling strong --format tsv p1.hpct p32.hpct --metric 'same = 100 * $delta_ns / @b_ns' --metric 'twice = 2 * $same' >formula 2>err || fail "hpct-diff: $(cat err)"
+check "a formula of hpct-diff" test -z "$(tsv 'function off(x) { return x < 0 ? -x : x } BEGIN { whole = 0 }
+	{ row[NR] = $c["delta_ns"]; same[NR] = $c["same"]; twice[NR] = $c["twice"]; whole += $c["b_ns"] }
+	END { for (i in row) if (off(same[i] - 100 * row[i] / whole) > 1e-6 || off(twice[i] - 2 * same[i]) > 1e-6) print i }' <formula)"
+same "its columns" 'same twice' "$(head -n 1 formula | cut -f 12- | tr '\t' ' ')"
+code "in a table" 0 hpct-diff p1.hpct p32.hpct --metric 'half = $b_ns / 2'
+check "before the key" grep -Eq ' half +key$' out
+code "a formula of three runs" 2 hpct-diff --scaling weak p1.hpct p2.hpct p4.hpct --metric 'x = $0'
 # Runs in any order, repeats by comma or by equal parts.
 hpct-diff --scaling weak --by path --format tsv p8.hpct p1.hpct p4.hpct p2.hpct p32.hpct p16.hpct >other
 check "the order does not matter" cmp -s weak other

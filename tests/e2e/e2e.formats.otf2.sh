@@ -56,6 +56,37 @@ cat >want <<'END'
 5 "queue 2" ACCELERATOR_STREAM "solver on h pid 10.0 rank 3"
 END
 same_file "locations" want got
+# Ranks that talk: regions named as their calls, messages with peer, tag and bytes, collectives; a rank that is not
+# selected is there, without events; of another communicator and of MPI_Irecv nothing is told, and counted.
+{
+	row stream track begin_ns end_ns path op bytes attributes
+	for rank in 0 1; do
+		row cpu:h/$rank/1$rank.0/0 spans 0 1000 '' monitored '' name=solver,switches=1
+		row cpu:h/$rank/1$rank.0/0 spans 700 900 main mpi 16 'call=MPI_Allreduce,comm=world,seq=1'
+		row cpu:h/$rank/1$rank.0/0 spans 900 950 main mpi 16 'call=MPI_Bcast,comm=world.1.0,seq=1,peer=0'
+	done
+	row cpu:h/0/10.0/0 spans 100 200 main mpi 4096 'call=MPI_Send,comm=world,peer=1,tag=7'
+	row cpu:h/1/11.0/0 spans 50 250 main mpi 4096 'call=MPI_Recv,comm=world,peer=0,tag=7'
+	row cpu:h/1/11.0/0 spans 300 310 main mpi 8 'call=MPI_Isend,comm=world,peer=2,tag=1,request=0x1'
+	row cpu:h/1/11.0/0 spans 310 320 main mpi 8 'call=MPI_Irecv,comm=world,peer=2,tag=1,request=0x2'
+	row cpu:h/1/11.0/0 spans 320 330 main mpi '' 'call=MPI_Waitall,request=0x1+0x2'
+	row cpu:h/0/10.0/0 spans 400 500 main mpi 32 'call=MPI_Sendrecv,comm=world,peer=1,tag=3,source=1,source_tag=4'
+	row cpu:h/0/10.0/0 samples 0 '' main '' '' ''
+	row cpu:h/1/11.0/0 samples 0 '' main '' '' ''
+} >mpi.tsv
+hpct-import mpi.tsv -o mpi.hpct || fail "rows of MPI"
+code "export of MPI" 0 hpct-export --to otf2 mpi.hpct -o mpi.otf2
+same "what is left out" "hpct-export: left out: 3 messages (of MPI_Irecv, any source, communicators other than world, further threads)" "$(cat err)"
+code "otf2-print reads it" 0 otf2-print mpi.otf2/traces.otf2
+grep '^MPI' out | sed 's/  */ /g; s/ <[0-9]*>//g' >got
+grep -q 'MPI_SEND 1 100 Receiver: 1.*Communicator: "MPI_COMM_WORLD".*, Tag: 7, Length: 4096' got || fail "a send: $(head -n 2 got)"
+grep -q 'MPI_RECV 3 250 Sender: 0.*, Tag: 7, Length: 4096' got || fail "a receive: $(grep RECV got)"
+grep -q 'MPI_SEND 3 300 Receiver: 2.*not selected.*, Tag: 1, Length: 8' got || fail "a send to a rank that is not there"
+grep -q 'MPI_RECV 1 500 Sender: 1.*, Tag: 4, Length: 32' got || fail "what MPI_Sendrecv receives"
+same "collectives" 2 "$(grep -c 'MPI_COLLECTIVE_END.*ALLREDUCE.*Sent: 16, Received: 16' got)"
+check "regions are their calls" grep -q 'ENTER.*Region: "MPI_Waitall"' out
+otf2-print -G mpi.otf2/traces.otf2 >definitions || fail "definitions of MPI"
+check "the world" grep -q 'COMM .*MPI_COMM_WORLD' definitions
 sums() { # FILE : inclusive time by region
 	otf2-print "$1" | sed -n 's/^\(ENTER\|LEAVE\)  *\([0-9]*\)  *\([0-9]*\)  *Region: "\(.*\)" <[0-9]*>$/\1\t\2\t\3\t\4/p' |
 		awk -F'\t' '$1 == "ENTER" { d[$2]++; at[$2, d[$2]] = $3; next } { s[$4] += $3 - at[$2, d[$2]--] } END { for (k in s) printf "%s\t%.0f\n", k, s[k] }'

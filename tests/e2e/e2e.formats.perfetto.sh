@@ -38,32 +38,42 @@ def message(data):
     for n, v in fields(data): out[n].append(v)
     return out
 names, categories, keys, texts, tracks, open_slices = {}, {}, {}, {}, {}, collections.defaultdict(list)
+defaults, lanes = {}, {}                                   # of a sequence; [sequence, clock] of the last event's time
 rows, flows, clocks = [], collections.defaultdict(list), None
-first = True
+begun = set()
 for packet in packets(open(sys.argv[1], "rb").read()):
-    assert packet[10] == [1], "one sequence"               # trusted_packet_sequence_id
-    assert packet[13] == [1 if first else 2]               # sequence_flags
-    first = False
+    sequence = packet[10][0]                               # trusted_packet_sequence_id
+    assert packet[13] == [2 if sequence in begun else 1]   # sequence_flags
+    begun.add(sequence)
+    for data in packet[59]:                                # trace_packet_defaults
+        d = message(data)
+        defaults[sequence] = message(d[11][0])[11][0], d[58][0]
     for data in packet[12]:                                # interned_data
         for n, v in fields(data):
             entry = message(v)
-            {1: categories, 2: names, 3: keys, 29: texts}[n][entry[1][0]] = entry[2][0].decode()
+            {1: categories, 2: names, 3: keys, 29: texts}[n][sequence, entry[1][0]] = entry[2][0].decode()
     for data in packet[6]:                                 # clock_snapshot
-        clocks = {message(c)[1][0]: message(c)[2][0] for c in message(data)[1]}
+        told = {message(c)[1][0]: message(c) for c in message(data)[1]}
+        for id in set(told) - {1, 6}:                      # a lane's own: it counts from event to event
+            assert 64 <= id < 128 and told[id][3] == [1] and told[id][2] == told[6][2]
+            lanes[sequence, id] = told[id][2][0]
+        if 1 in told: clocks = {id: told[id][2][0] for id in told}
     for data in packet[60]:                                # track_descriptor
         t = message(data)
         name = t[2][0] if t[2] else message(t[3][0])[6][0] if t[3] else message(t[4][0])[5][0]
         parent = tracks[t[5][0]] + "/" if t[5] else ""
         tracks[t[1][0]] = parent + name.decode() + (" [%s]" % message(t[8][0])[6][0].decode() if t[8] else "")
     for data in packet[11]:                                # track_event
-        e, time = message(data), packet[8][0]
-        track = tracks[e[11][0]]
+        e, time, clock = message(data), packet[8][0], packet[58][0] if packet[58] else defaults[sequence][1]
+        if clock != 6:                                     # boottime: as it is
+            time = lanes[sequence, clock] = lanes[sequence, clock] + time
+        track = tracks[e[11][0] if e[11] else defaults[sequence][0]]
         if e[9][0] in (1, 3):                              # SLICE_BEGIN, INSTANT
             notes = []
             for a in e[4]:
                 note = message(a)
-                notes.append("%s=%s" % (keys[note[1][0]], note[3][0] if note[3] else texts[note[17][0]]))
-            s = [track, time, time, names[e[10][0]], categories[e[3][0]], " ".join(notes)]
+                notes.append("%s=%s" % (keys[sequence, note[1][0]], note[3][0] if note[3] else texts[sequence, note[17][0]]))
+            s = [track, time, time, names[sequence, e[10][0]], categories[sequence, e[3][0]], " ".join(notes)]
             for flow in e[47]: flows[flow].append(s[3])
             rows.append(s)
             if e[9][0] == 1: open_slices[track].append(s)
@@ -121,3 +131,13 @@ same "busy time of the queue" "$(hpct-stats gpu.hpct --streams kind=gpu --by op 
 same "kernels" "$(hpct-slice gpu.hpct --op kernel --format tsv | tail -n +2 | wc -l)" "$(awk -F'\t' '$5 == "kernel"' gpu.rows | wc -l)"
 same "every operation has its launch" "" "$(awk -F'\t' '/^flow/ && (NF < 3)' gpu.rows | head -n 1)"
 check "at most four times the run: $(stat -c %s gpu.pftrace)" calc "$(stat -c %s gpu.pftrace) <= 4 * $(stat -c %s gpu.hpct/vm-0.mdb)"
+
+# Threads that sample random call paths, each another one, and more lanes than a sequence has.
+hpct-simulate -o sim.hpct --records 60000
+hpct-export --to perfetto sim.hpct -o sim.pftrace || fail "perfetto of random call paths"
+check "at most four times the run of random call paths: $(stat -c %s sim.pftrace)" calc "$(stat -c %s sim.pftrace) <= 4 * $(cat sim.hpct/*.mdb | wc -c)"
+hpct-simulate -o wide.hpct --streams 150 --records 3000
+hpct-export --to perfetto wide.hpct -o wide.pftrace || fail "perfetto of many threads"
+python3 read.py wide.pftrace >wide.rows || fail "many threads' protobuf"
+hpct-export --to chrome wide.hpct -o wide.json || fail "chrome of many threads"
+same "events of many threads" "$(grep -c '"ph":"B"' wide.json)" "$(awk -F'\t' '$5 == "call" || $5 == "state"' wide.rows | wc -l)"

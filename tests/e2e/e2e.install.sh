@@ -80,6 +80,61 @@ END
 	code "built by find_package" 5 project/build/marked
 fi
 
+# libhpct: the example, built by pkg-config and by CMake, shared and static, answers as the reader does.
+if [ -f "$prefix/include/hpct_read.h" ] && command -v cc >/dev/null && command -v pkg-config >/dev/null; then
+	export PKG_CONFIG_PATH
+	PKG_CONFIG_PATH=$(find "$prefix" -name libhpct.pc -printf '%h\n')
+	example=$HPCT_SOURCE/tests/e2e/columns.c libraries=$(pkg-config --variable=libdir libhpct)
+	wanted=$(hpct-stats moved-run.hpct --by path --format tsv | cut -f 1,2,4)
+	answers() { # SENTENCE COMMAND... : of the example, without the environment of the build
+		same "$1" "$wanted" "$("${@:2}" moved-run.hpct stats by=path columns=key,time_ns,records)"
+	}
+	# shellcheck disable=SC2046 # several words
+	cc -Wall -Werror "$example" $(pkg-config --cflags --libs libhpct) -o columns || fail "pkg-config libhpct"
+	answers "shared" env LD_LIBRARY_PATH="$libraries" ./columns
+	check "what is used has a version" grep -q 'HPCT_1' <(readelf -V columns)
+	check "only what the header declares is seen" [ -z "$(nm -D --defined-only "$libraries/libhpct.so" | grep -v ' hpct_[a-z_]*@@HPCT_1$' | grep -v ' A HPCT_1')" ]
+	same "every function of the header is there" "$(grep -oE '\bhpct_[a-z_]+\(' "$prefix/include/hpct_read.h" | tr -d '(' | sort -u)" \
+		"$(nm -D --defined-only "$libraries/libhpct.so" | sed -n 's/.* T \(hpct_[a-z_]*\)@@HPCT_1$/\1/p' | sort -u)"
+	# shellcheck disable=SC2046
+	cc "$example" $(pkg-config --cflags libhpct) -Wl,-Bstatic "-L$libraries" -lhpct -Wl,-Bdynamic \
+		$(pkg-config --static --libs libhpct | sed 's/-lhpct//') -o columns.static || fail "libhpct.a"
+	answers "static" ./columns.static
+	check "static: the shared one is not used" [ -z "$(ldd columns.static | grep libhpct)" ]
+	same "static: no other name of ours is global" "" "$(nm --defined-only "$libraries/libhpct.a" | grep -E ' [TDBRV] ' | grep -v ' hpct_')"
+	cat >include.cc <<-'END'
+		#include <hpct_read.h>
+		int main() { return hpct_read_version() == HPCT_READ_VERSION ? 0 : 1; }
+	END
+	if command -v c++ >/dev/null; then
+		# shellcheck disable=SC2046
+		c++ -Wall -Wextra -Werror -pedantic include.cc $(pkg-config --cflags --libs libhpct) -o include || fail "C++"
+		code "C++" 0 env LD_LIBRARY_PATH="$libraries" ./include
+	fi
+	mkdir -p reading
+	cat >reading/CMakeLists.txt <<-END
+		cmake_minimum_required(VERSION 3.16)
+		project(reading C)
+		find_package(hpct 0.1 REQUIRED)
+		add_executable(columns $example)
+		target_link_libraries(columns PRIVATE hpct::read)
+	END
+	cmake -S reading -B reading/build -DCMAKE_PREFIX_PATH="$prefix" >log 2>&1 && cmake --build reading/build >>log 2>&1 ||
+		fail "find_package(hpct), hpct::read: $(tail -n 3 log)"
+	answers "CMake" reading/build/columns
+fi
+# The Python package finds the library of its own tree.
+place=$(find "$prefix" -path '*-packages/hpct/__init__.py' -printf '%h\n' | head -n 1)
+if [ -n "$place" ] && command -v python3 >/dev/null; then
+	code "Python, installed" 0 env PATH=/usr/bin:/bin PYTHONPATH="${place%/hpct}" PYTHONDONTWRITEBYTECODE=1 python3 -c '
+import hpct
+from hpct import _library
+print(sum(hpct.open("moved-run.hpct", frames=False).stats(by="path").time_ns), _library.place())'
+	same "Python, installed: sum, library" "$(hpct-stats moved-run.hpct --by path --format tsv | awk -F '\t' 'NR > 1 { n += $2 } END { printf "%.0f", n }') $(
+		realpath "$(find "$prefix" -name libhpct.so)")" "$(cat out)"
+	check "typed" [ -f "$place/py.typed" ]
+fi
+
 # What was missing when a folder was first configured is looked for again.
 if command -v cmake >/dev/null; then
 	found() { grep -E '^HPCT_HAVE_[A-Z0-9_]*:' "$1/CMakeCache.txt" | sort; }

@@ -37,6 +37,16 @@ while read -r python; do
 		"$(tail -n +2 native | cut -f1-4,8 | sort | sha256sum)"
 	check "$python: nothing below Python with --python only" calc "$(hpct-slice r.hpct --python only --format tsv |
 		tsv '$c["track"] == "samples" && $c["path"] ~ /^<module>/ && $c["path"] ~ /clock_gettime/ { n++ } END { print n + 0 }') == 0"
+	# The lines of a function sum up to it; all time is there, however it is shown.
+	for shown in mixed only; do
+		same "$python, --python $shown: lines of spin are spin" \
+			"$(hpct-stats r.hpct --python $shown --by function --format tsv | tsv '$c["key"] == "spin" { printf "%.0f", $c["time_ns"] }')" \
+			"$(hpct-stats r.hpct --python $shown --by line --format tsv | tsv '
+				$c["key"] ~ /\/?python\.py:(1[6-9]|20)$/ { n += $c["time_ns"] } END { printf "%.0f", n }')"
+	done
+	same "$python: time of each way" 1 "$(for shown in mixed only native; do
+		hpct-stats r.hpct --python $shown --by line --format tsv | tsv '{ n += $c["time_ns"] } END { printf "%.0f\n", n }'
+	done | uniq | wc -l)"
 	check "$python: threads of both kinds" grep -q 'Thread._bootstrap\|_bootstrap' mixed
 	hpct-info r.hpct --check >checked || fail "$python: hpct-info --check: $(tail -1 checked)"
 done < <(pythons)

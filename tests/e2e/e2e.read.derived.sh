@@ -44,11 +44,30 @@ END
 streams_of() { hpct-info run.hpct --streams --format tsv | tsv "$1"; }
 mapfile -t ranks < <(streams_of '$c["rank"] != "" { print "rank=" $c["rank"] }' | sort -u)
 mapfile -t threads < <(streams_of '$c["kind"] == "cpu" { print "stream=\"" $c["stream"] "\"" }')
+mapfile -t streams < <(streams_of '$c["kind"] != "gauges" && $c["kind"] != "pc" { print "stream=\"" $c["stream"] "\"" }')
 mapfile -t processes < <(streams_of '{ print "pid=" $c["pid"] }' | sort -u)
 check "several ranks and threads" [ "${#ranks[@]}" -gt 1 ] && [ "${#threads[@]}" -gt "${#ranks[@]}" ]
 python3 spread.py rank "${ranks[@]}" >out 2>&1 || fail "over ranks: $(tail -n 3 out)"
 python3 spread.py thread "${threads[@]}" >out 2>&1 || fail "over threads: $(tail -n 3 out)"
+python3 spread.py stream "${streams[@]}" >out 2>&1 || fail "over streams: $(tail -n 3 out)"
 python3 spread.py process "${processes[@]}" >out 2>&1 || fail "over processes: $(tail -n 3 out)"
+
+# Each group by itself: what its own profile has at its root.
+for key in rank thread process stream; do
+	declare -n groups=${key}s
+	[ $key != process ] || declare -n groups=processes
+	hpct-profile run.hpct --each $key --metric CPUTIME,BLOCKED --metric 'both = $CPUTIME + $BLOCKED' --format tsv >each 2>err || fail "--each $key: $(cat err)"
+	same "--each $key: rows" "${#groups[@]}" "$(sed 1d each | wc -l)"
+	for group in "${groups[@]}"; do
+		hpct-profile run.hpct --streams "$group" --metric CPUTIME,BLOCKED --depth 0 --format tsv |
+			tsv 'NR == 2 { print $c["CPUTIME:incl"], $c["BLOCKED:incl"], $c["CPUTIME:incl"] + $c["BLOCKED:incl"] } END { if (NR < 2) print 0, 0, 0 }'
+	done | sort >wanted
+	tsv '{ print $c["CPUTIME"], $c["BLOCKED"], $c["both"] }' <each | sort >got
+	same_file "--each $key: values" wanted got
+done
+code "--each in a table" 0 hpct-profile run.hpct --each rank --metric CPUTIME
+check "it says who has the most: $(cat out)" grep -Eq '^CPUTIME: .* \([0-9]+\) to .* \([0-9]+\), mean .*, coefficient of variation 0\.[0-9]+$' out
+code "--each and --over" 2 hpct-profile run.hpct --each rank --over rank
 
 # In every view the groups add up to the whole, where each stream is in one.
 for view in top-down bottom-up flat; do
@@ -67,6 +86,7 @@ check "a table says over what" grep -q "over ${#ranks[@]} groups" out
 # Formulas.
 hpct-profile run.hpct --metric CPUTIME,BLOCKED --metric 'waste = $2 * 4 - $1' --metric 'part=100*$4/@4' --format tsv >rows ||
 	fail "formulas"
+cp rows rows0
 same "formulas of hpct-profile: columns" "waste part" "$(head -n 1 rows | cut -f 13- | tr '\t' ' ')"
 tsv '{ waste = $c["BLOCKED:incl"] * 4 - $c["CPUTIME:excl"]; if (NR == 2) whole = waste
 	part = 100 * waste / whole; d = part - $c["part"]
@@ -104,6 +124,29 @@ hpct-profile rare.hpct >table
 check "a row is left out" grep -q '^1 row below' table
 same "no mark, no word" "" "$(grep '^?' table)"
 check "a mark, a word" grep -q '^? marks rows' <(hpct-profile rare.hpct --all)
+
+# Columns by name, and formulas that are kept by name: in the run, then in the user's file.
+hpct-profile run.hpct --metric CPUTIME,BLOCKED --metric 'waste = $BLOCKED * 4 - $CPUTIME:excl' --metric 'part=100*$waste/@waste' --format tsv >named ||
+	fail "formulas by name"
+same_file "columns by name are those by number" rows0 named
+mkdir -p config/hpct
+printf '%s\n' '# kept' 'waste = $BLOCKED * 4 - $CPUTIME:excl # four cores' 'mean = $time_ns / $records' >config/hpct/formulas
+export XDG_CONFIG_HOME=$PWD/config
+hpct-profile run.hpct --metric CPUTIME,BLOCKED,waste --metric 'part=100*$waste/@waste' --format tsv >kept 2>err || fail "kept: $(cat err)"
+same_file "a kept formula is the same" rows0 kept
+hpct-stats run.hpct --metric mean --format tsv >kept 2>err || fail "kept for hpct-stats: $(cat err)"
+hpct-stats run.hpct --metric 'mean = $0 / $2' --format tsv >given
+same_file "kept alone it leaves all rows" given kept
+echo 'mean = 2 * $time_ns / $records' >run.hpct/formulas
+hpct-stats run.hpct --metric mean --format tsv >kept 2>err || fail "kept in the run: $(cat err)"
+hpct-stats run.hpct --metric 'mean = 2 * $0 / $2' --format tsv >given
+same_file "the run's own goes before" given kept
+rm run.hpct/formulas
+code "a kept formula of columns that are not there" 2 hpct-stats run.hpct --metric waste
+sentence "a kept formula of columns that are not there"
+code "nothing is kept of that name" 2 hpct-stats run.hpct --metric wast
+sentence "nothing is kept of that name"
+unset XDG_CONFIG_HOME
 
 for bad in '--metric x=$0+' '--metric x=$99' '--metric x=@0(' '--over moon' '--over rank --flame' '--metric x=$0 --flame' \
 	'--over rank --merge run.hpct' '--metric x=$0 --source f.c'; do

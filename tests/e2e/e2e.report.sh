@@ -164,6 +164,16 @@ same "three verdicts" 'communication:1 of 3 runs io:1 of 3 runs latency:1 of 3 r
 same "no more paths of a class than in a page" 3 "$(tsv '$c["run"] == "*" && $c["section"] == "paths" { n[$c["key"]]++ } END { for (k in n) if (n[k] > m) m = n[k]; print m }' <out)"
 code "a table of several" 0 hpct-report mpi.hpct io.hpct latency.hpct
 check "its last table is the group's" grep -q '^3 runs of 1 s to 1 s; bound by communication in 1$' out
+# A list is a group of its own.
+rows mpi.hpct,io.hpct latency.hpct,compute.hpct
+same "two groups" 'latency.hpct,compute.hpct:35.00 mpi.hpct,io.hpct:0.00' \
+	"$(tsv '$c["run"] ~ /,/ && $c["section"] == "threads" && $c["key"] == "compute" { c2[$c["run"]] = $c["percent"] }
+		$c["run"] ~ /,/ { seen[$c["run"]] } $c["run"] ~ /,/ && $c["section"] == "threads" && $c["key"] == "wait" { w[$c["run"]] = $c["percent"] }
+		END { for (r in seen) printf "%s:%.2f\n", r, w[r] }' <out | sort | paste -sd ' ')"
+same "and each run has its page" 4 "$(tsv '$c["run"] !~ /,/ && $c["key"] == "wall" { print }' <out | wc -l)"
+code "an empty name" 2 hpct-report mpi.hpct,,io.hpct
+sentence "an empty name"
+code "named twice, in a list" 2 hpct-report mpi.hpct,io.hpct io.hpct
 gate 'share(io) < 60 %'
 code "gates of several" 1 hpct-report mpi.hpct io.hpct latency.hpct --gate gates
 check "which run: $(cat err)" grep -qF "io.hpct: gates:1: 'share(io) < 60 %' does not hold: it is 80.00 %" err

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What docs/scripting.md and man/hpct-sql.1 show runs, and has rows: each question as a command and as SQL. Where both give
-# the same numbers they are compared.
+# What docs/scripting.md and man/hpct-sql.1 show runs, and has rows: each question as a command, as SQL and in Python. Where
+# they give the same numbers they are compared.
 . "$(dirname -- "$0")/expect.sh"
 hpct-simulate -o run.hpct --shape mixed --records 30000 --streams 6
 hpct-simulate -o yesterday.hpct --shape mixed --records 30000 --streams 6 --seed 2
 hpct-import --from tsv -o mpi.hpct "$HPCT_SOURCE/tests/golden/meet/rows.tsv" || fail "import"
 cp -r run.hpct gpu.hpct
 
-# Blocks of the page: one file each, number.sh or number.RUN.sql
+# Blocks of the page: one file each, number.sh, number.RUN.sql or, with the number of the SQL before it, number.py
 awk '
+	/^```python/ { file = sprintf("%02d.py", n); if (seen[file]++) exit 1; next }
 	/^```(sh|sql)/ { n++; file = sprintf("%02d.%s", n, $1 == "```sh" ? "sh" : $2 ".sql"); next }
 	/^```/ { file = ""; next }
 	file { print >file }' "$HPCT_SOURCE/docs/scripting.md"
@@ -28,6 +29,32 @@ for block in [0-9]*.sql; do
 	queries=$((queries + 1))
 done
 same "a command and SQL for each of fourteen questions, and a plan" "14 15" "$commands $queries"
+
+# Python: what it prints, with all digits.
+same "Python for each of fourteen questions, and how to begin" 15 "$(ls [0-9]*.py | wc -l)"
+if [ -e "$HPCT_BIN/../lib/libhpct.so.0" ] && python3 -c 'import pandas' 2>/dev/null; then
+	export PYTHONPATH=$HPCT_SOURCE/formats/python PYTHONDONTWRITEBYTECODE=1 PYTHONWARNINGS=error
+	code "Python" 0 python3 - [0-9]*.py <<-'END'
+		import contextlib, sys
+		import hpct, pandas
+		pandas.set_option("display.width", 4000, "display.max_columns", 99, "display.max_rows", 999, "display.max_colwidth", None)
+		for block in sys.argv[1:]:
+		    with open(block) as source, open(block + "thon", "w") as out, contextlib.redirect_stdout(out):
+		        exec(compile(source.read(), block, "exec"), {"hpct": hpct, "pandas": pandas})
+	END
+	cat err
+	for block in [0-9]*.py; do
+		check "$(cat "$block"): has rows" [ -s "${block}thon" ]
+	done
+	check "the picture of a second" grep -q '</svg>' second.svg
+	# Whole numbers of SQL's answer, all in what Python printed.
+	numbers() { grep -oE '[0-9]{4,}' "$1" | sort -u; }
+	for query in 02 10 12 14 16 18; do
+		same "question $query: numbers of SQL that Python does not have" "" "$(comm -23 <(sed 's/\.[0-9]*//g' $query.query >whole && numbers whole) <(numbers $query.python))"
+	done
+else
+	echo "no python3-pandas, or no libhpct: Python is not tested"
+fi
 
 # The same columns have the same numbers; `percent` is rounded by the readers.
 column() { awk -F '\t' -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next } { print $at }' "$1"; }

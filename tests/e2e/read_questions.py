@@ -126,6 +126,11 @@ def records(path):
     track = pick.choice(["samples", "spans", "values"])
     q = Question("records", path, track=track)
     q.choose("streams", STREAMS)
+    wanted = ["stream", "begin_ns", "path", "metric", "weight" if track == "samples" else "value"]
+    if pick.random() < 0.5:  # batches are copied whole
+        if track == "spans":
+            wanted = ["stream", "begin_ns", "end_ns", "path", "op", "bytes", "weight", "attributes"]
+        return q, ["hpct-slice"], wanted, False
     q.choose("context", CONTEXTS, "contexts")
     if track == "spans":
         q.choose("op", ["kernel", "k*", "*", "launch", "nothing"], "ops")
@@ -133,7 +138,6 @@ def records(path):
         wanted = ["stream", "begin_ns", "end_ns", "path", "op", "bytes", "weight", "attributes"]
     else:
         q.choose("metric", ["CPUTIME", "*", "C*"], "metrics")
-        wanted = ["stream", "begin_ns", "path", "metric", "weight" if track == "samples" else "value"]
     q.within()
     return q, ["hpct-slice"], wanted, False
 

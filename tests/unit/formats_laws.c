@@ -6,7 +6,7 @@
 #include "tests/unit/timeline_small_run.h"
 
 #include "formats/format_table.h"
-#include "formats/tsv/tsv_stream.h"
+#include "formats/base/stream_text.h"
 #include "tests/simulate.h"
 #include "timeline/profile/profile.h"
 #include "timeline/stats/stats.h"
@@ -241,8 +241,8 @@ static void test_stream_texts(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-		assert_false(tsv_stream_parse(wrong[i], strlen(wrong[i]), &stream, &host, &size));
-	assert_true(tsv_stream_parse("gpu:a/b.c-d/12/34.5/6/7/8", 25, &stream, &host, &size));
+		assert_false(stream_text_parse(wrong[i], strlen(wrong[i]), &stream, &host, &size));
+	assert_true(stream_text_parse("gpu:a/b.c-d/12/34.5/6/7/8", 25, &stream, &host, &size));
 	assert_int_equal(size, 7);
 	assert_memory_equal(host, "a/b.c-d", 7);
 	assert_int_equal(stream.kind, STORE_STREAM_GPU);
@@ -252,7 +252,7 @@ static void test_stream_texts(void **state)
 	assert_int_equal(stream.device, 6);
 	assert_int_equal(stream.context, 7);
 	assert_int_equal(stream.queue, 8);
-	assert_true(tsv_stream_parse("cpu:-/-/-.-/-", 13, &stream, &host, &size));
+	assert_true(stream_text_parse("cpu:-/-/-.-/-", 13, &stream, &host, &size));
 	assert_int_equal(size, 0);
 	assert_int_equal(stream.rank, -1);
 	assert_int_equal(stream.thread, UINT32_MAX);

@@ -422,9 +422,47 @@ static void test_join_by_count(void **state)
 	places_are(frames, count, behind, 5);
 }
 
+/* A runtime that publishes another layout than its version has is not read; one of before 3.13 publishes
+ * none. */
+static void test_published(void **state)
+{
+	const struct python_layout *layout = python_layout_find(14);
+	uint64_t words[128] = {0};
+	unsigned counted = 0;
+
+	(void)state;
+	assert_null(python_layout_find(7));
+	assert_null(python_layout_find(16));
+	for (unsigned minor = 8; minor <= 15; minor++) {
+		assert_int_equal(python_layout_find(minor)->minor, minor);
+		assert_int_equal(
+			python_layout_agrees(python_layout_find(minor), (uintptr_t)words), minor < 13);
+	}
+	words[layout->published.gil / 8] = layout->interpreter_gil;
+	words[layout->published.state_frame / 8] = layout->state_frame;
+	words[layout->published.state_thread / 8] = layout->state_thread;
+	words[layout->published.frame_previous / 8] = layout->frame_previous;
+	words[layout->published.frame_code / 8] = layout->frame_code;
+	words[layout->published.frame_instruction / 8] = layout->frame_instruction;
+	words[layout->published.frame_owner / 8] = layout->frame_owner;
+	words[layout->published.code_file / 8] = layout->code_file;
+	words[layout->published.code_qualified / 8] = layout->code_qualified;
+	words[layout->published.code_lines / 8] = layout->code_lines;
+	words[layout->published.code_first_line / 8] = layout->code_first_line;
+	words[layout->published.code_begin / 8] = layout->code_begin;
+	assert_true(python_layout_agrees(layout, (uintptr_t)words));
+	for (unsigned i = 0; i < 128; i++) {
+		words[i] ^= 8;
+		counted += !python_layout_agrees(layout, (uintptr_t)words);
+		words[i] ^= 8;
+	}
+	assert_int_equal(counted, 12); /* each of them */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_published),
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test_setup_teardown(test_stack, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stale_control, setup, teardown),

@@ -123,7 +123,7 @@ static void test_random(void **state)
 }
 
 /* Columns by name: whatever stands in a metric's name, in any case. */
-static void test_names(void **unused)
+static void test_names_in_braces(void **unused)
 {
 	static const char *const names[] = {"cycles:excl", "cache-misses:incl", ""};
 	const double own[] = {8, 3, 5}, whole[] = {16, 6, 7};
@@ -138,16 +138,51 @@ static void test_names(void **unused)
 	assert_true(formula_value(formula, own, whole) == 3 - 0.5 + 5);
 	formula_free(formula);
 	assert_int_equal(formula_parse_named(&formula, "${cycles}", names, 3, &error), -ERROR_USAGE);
-	assert_non_null(strstr(error.text, "no column of that name"));
+	assert_non_null(
+		strstr(error.text, "a column's number or name, such as cycles:excl, is missing here"));
 	assert_int_equal(formula_parse_named(&formula, "${cycles:excl", names, 3, &error), -ERROR_USAGE);
 	assert_non_null(strstr(error.text, "} is missing"));
 	assert_int_equal(formula_parse(&formula, "${cycles:excl}", 3, &error), -ERROR_USAGE);
 }
 
+/* The longest name that stands there; ":incl" may be left out. */
+static void test_names(void **unused)
+{
+	static const char *const names[] = {"a:incl", "a:excl", "a:incl:sum", "page-faults:incl", "per cent"};
+	static const struct {
+		const char *text;
+		double value;
+	} cases[] = {{"$a", 1}, {"$a:incl", 1}, {"$a:excl", 2}, {"$a:incl:sum+1", 4}, {"$page-faults-$a", 3},
+		{"@a*10", 60}, {"$per cent / 5", 1}, {"$0 + $4", 6}, {"$a+$a", 2}};
+	static const double of_row[] = {1, 2, 3, 4, 5}, of_root[] = {6, 7, 8, 9, 10};
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct formula *formula;
+		struct error error = {0};
+
+		if (formula_parse_named(&formula, cases[i].text, names, 5, &error))
+			fail_msg("%s: %s", cases[i].text, error.text);
+		if (formula_value(formula, of_row, of_root) != cases[i].value)
+			fail_msg("%s is %g", cases[i].text, formula_value(formula, of_row, of_root));
+		formula_free(formula);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		struct formula *formula;
+		struct error error = {0};
+
+		assert_int_equal(
+			formula_parse_named(&formula, i ? "$b" : "1+$", names, 5, &error), -ERROR_USAGE);
+		assert_non_null(
+			strstr(error.text, "a column's number or name, such as a:incl, is missing here"));
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_long), cmocka_unit_test(test_random), cmocka_unit_test(test_names)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_names),
+		cmocka_unit_test(test_names_in_braces), cmocka_unit_test(test_values),
+		cmocka_unit_test(test_errors), cmocka_unit_test(test_long), cmocka_unit_test(test_random)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

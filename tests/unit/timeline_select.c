@@ -366,6 +366,60 @@ static void test_context(void **unused)
 	small_end(&run);
 }
 
+/* Whatever is written, it is refused with a sentence or compared; with costs, too. */
+static void test_any_context(void **unused)
+{
+	static const char *const words[] = {"@loop", "@line", "@inline", "@kernel", "@function",
+		"@file=", "@module=", "@cost", "@own", ">", "<=", "1", "%", "ms", " ", "*", "?", ";", "\\",
+		"\\;", "@", "=", "main", "a", ":"};
+	struct small_run run;
+	struct select_cost *cost = NULL;
+	struct error error = {0};
+	uint32_t stream, contexts[3];
+	char pattern[400];
+	int taken = 0;
+
+	(void)unused;
+	small_seed("select.any_context");
+	small_begin(&run);
+	stream = small_cpu(run.writer, 0, 0, 100);
+	contexts[0] = small_path(run.writer, "main");
+	contexts[1] = small_path(run.writer, "main;a");
+	contexts[2] = small_path(run.writer, "main;a;a");
+	store_writer_metric(run.writer, "CPUTIME", "ns", false);
+	for (int i = 0; i < 3; i++)
+		small_sample(run.writer, stream, (uint64_t)(10 * i), contexts[i], 0, 1);
+	small_ready(&run);
+	assert_int_equal(select_cost_new(&cost, run.run, &stream, 1, 0, 100, &error), 0);
+	assert_int_equal(select_cost_scope(cost, run_context(run.run, contexts[0])->scope).own_ns, 10);
+	assert_int_equal(select_cost_scope(cost, run_context(run.run, contexts[0])->scope).inclusive_ns, 20);
+	for (int round = 0; round < 20000; round++) {
+		struct select_context *compiled;
+		size_t count = 1 + small_below(9);
+
+		*pattern = '\0';
+		for (size_t i = 0; i < count; i++)
+			strcat(pattern, words[small_below(sizeof words / sizeof *words)]);
+		error = (struct error){0};
+		if (select_context_new(&compiled, pattern, &error)) {
+			assert_null(compiled);
+			assert_true(error.code == ERROR_USAGE && error.text[0]);
+			continue;
+		}
+		taken++;
+		select_context_bind(compiled, run.run);
+		if (select_context_needs_cost(compiled) && small_below(2))
+			select_context_set_cost(compiled, cost);
+		for (int i = 0; i < 3; i++)
+			select_context_match(compiled, contexts[i]);
+		select_context_match(compiled, 0);
+		select_context_free(compiled);
+	}
+	assert_true(taken > 5000);
+	select_cost_free(cost);
+	small_end(&run);
+}
+
 static void expect_context(const char *pattern, const char *path, bool wanted)
 {
 	struct small_run run;
@@ -529,8 +583,9 @@ int main(void)
 		cmocka_unit_test(test_time_of_two), cmocka_unit_test(test_wrong_time),
 		cmocka_unit_test(test_record_window), cmocka_unit_test(test_streams),
 		cmocka_unit_test(test_wrong_streams), cmocka_unit_test(test_context),
-		cmocka_unit_test(test_context_cases), cmocka_unit_test(test_wrong_context),
-		cmocka_unit_test(test_glob), cmocka_unit_test(test_others), cmocka_unit_test(test_command),
+		cmocka_unit_test(test_any_context), cmocka_unit_test(test_context_cases),
+		cmocka_unit_test(test_wrong_context), cmocka_unit_test(test_glob),
+		cmocka_unit_test(test_others), cmocka_unit_test(test_command),
 		cmocka_unit_test(test_wrong_bookmarks)};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -43,12 +43,12 @@ static bool is_user(int style)
 
 static void test_contrast(void **state)
 {
-	static const int tiers[] = {256, 16, 8, 0};
+	static const int tiers[] = {PALETTE_DIRECT, 256, 16, 8, 0};
 
 	(void)state;
 	for (size_t t = 0; t < sizeof(tiers) / sizeof(tiers[0]); t++) {
 		struct palette palette;
-		double on_block = tiers[t] == 256 ? 4.5 : 4.0; /* of 16 there are no better */
+		double on_block = tiers[t] >= 256 ? 4.5 : 4.0; /* of 16 there are no better */
 
 		palette_init(&palette, tiers[t]);
 		for (int style = 0; style < GRID_STYLE_COUNT; style++) {
@@ -61,14 +61,15 @@ static void test_contrast(void **state)
 			}
 			assert_true(look->ink < tiers[t]);
 			if (look->ground != PALETTE_DEFAULT) {
-				least = contrast(palette_rgb(look->ink), palette_rgb(look->ground));
+				least = contrast(palette_colour_rgb(tiers[t], look->ink),
+					palette_colour_rgb(tiers[t], look->ground));
 				if (least < on_block)
 					fail_msg("%d colours, style %d: text %d on block %d has %.2f",
 						tiers[t], style, look->ink, look->ground, least);
 				continue;
 			}
-			least = fmin(contrast(palette_rgb(look->ink), 0),
-				contrast(palette_rgb(look->ink), 0xffffff));
+			least = fmin(contrast(palette_colour_rgb(tiers[t], look->ink), 0),
+				contrast(palette_colour_rgb(tiers[t], look->ink), 0xffffff));
 			if (least < 3.0)
 				fail_msg("%d colours, style %d: text in %d has %.2f on black or white",
 					tiers[t], style, look->ink, least);
@@ -174,15 +175,14 @@ static void to_cielab(uint32_t of, double *lab)
 	lab[2] = 200 * (y - z);
 }
 
-/* 24 hues, and the colours of copies and mixed cells, are told apart at first sight. */
-static void test_hues(void **state)
+/* 24 hues, and the colours of copies and mixed cells, are so far apart in CIELAB. */
+static void assert_hues(int colours, double least)
 {
 	int grounds[GRID_CONTEXTS + 3];
 	struct palette palette;
 
-	(void)state;
-	palette_init(&palette, 256);
-	assert_true(palette_slots(256) >= 24);
+	palette_init(&palette, colours);
+	assert_true(palette_slots(colours) >= 24);
 	for (int i = 0; i < GRID_CONTEXTS; i++)
 		grounds[i] = palette.looks[GRID_BLOCK + i].ground;
 	grounds[GRID_CONTEXTS] = palette.looks[GRID_COPY_IN].ground;
@@ -192,22 +192,59 @@ static void test_hues(void **state)
 		for (int k = 0; k < i; k++) {
 			double a[3], b[3], apart = 0;
 
-			to_cielab(palette_rgb(grounds[i]), a);
-			to_cielab(palette_rgb(grounds[k]), b);
+			to_cielab(palette_colour_rgb(colours, grounds[i]), a);
+			to_cielab(palette_colour_rgb(colours, grounds[k]), b);
 			for (int c = 0; c < 3; c++)
 				apart += (a[c] - b[c]) * (a[c] - b[c]);
-			if (sqrt(apart) < 30 && k < GRID_CONTEXTS)
+			if (sqrt(apart) < least && k < GRID_CONTEXTS)
 				fail_msg("%d and %d are %.1f apart", grounds[i], grounds[k], sqrt(apart));
 		}
+}
+
+/* They are told apart at first sight. */
+static void test_hues(void **state)
+{
+	(void)state;
+	assert_hues(256, 30);
+	assert_hues(PALETTE_DIRECT, 38);
+}
+
+/* With 24 bits a function has about the colour that it has among 256; text is readable in each theme. */
+static void test_direct(void **state)
+{
+	struct palette few, many;
+
+	(void)state;
+	palette_init(&few, 256);
+	palette_init(&many, PALETTE_DIRECT);
+	for (int i = GRID_BLOCK; i < GRID_BLOCK + GRID_CONTEXTS; i++) {
+		double a[3], b[3], apart = 0;
+
+		to_cielab(palette_rgb(few.looks[i].ground), a);
+		to_cielab(palette_colour_rgb(PALETTE_DIRECT, many.looks[i].ground), b);
+		for (int c = 0; c < 3; c++)
+			apart += (a[c] - b[c]) * (a[c] - b[c]);
+		assert_true(sqrt(apart) < 31);
+	}
+	for (int theme = PALETTE_DARK; theme <= PALETTE_LIGHT; theme++) {
+		palette_set_theme((enum palette_theme)theme);
+		palette_init(&many, PALETTE_DIRECT);
+		for (int i = GRID_INK; i < GRID_INK + GRID_CONTEXTS; i++)
+			assert_true(contrast(palette_colour_rgb(PALETTE_DIRECT, many.looks[i].ink),
+					    theme == PALETTE_DARK ? 0 : 0xffffff) >= 4.5);
+	}
+	palette_set_theme(PALETTE_AUTO);
+	palette_set_user(&many, 0, 196);
+	assert_int_equal(palette_colour_rgb(PALETTE_DIRECT, many.looks[GRID_USER].ground), 0xf80000);
 }
 
 /* A function beside one of the same colour takes another one, in every tier. */
 static void test_neighbours(void **state)
 {
-	static const int tiers[] = {256, 16, 8};
+	static const int tiers[] = {PALETTE_DIRECT, 256, 16, 8};
 
 	(void)state;
-	for (int t = 0; t < 3; t++)
+	for (int t = 0; t < 4; t++)
 		for (int theme = 0; theme < PALETTE_THEMES; theme++) {
 			struct palette palette;
 
@@ -222,7 +259,7 @@ static void test_neighbours(void **state)
 					palette.looks[GRID_BLOCK + taken].ground);
 			}
 			for (int style = 0; style < GRID_STYLE_COUNT; style++)
-				assert_true(palette_pair(&palette, style) < (tiers[t] == 256 ? 256 : 64));
+				assert_true(palette_pair(&palette, style) < (tiers[t] >= 256 ? 256 : 64));
 		}
 	palette_set_theme(PALETTE_AUTO);
 }
@@ -230,7 +267,8 @@ static void test_neighbours(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_contrast), cmocka_unit_test(test_user),
-		cmocka_unit_test(test_apart), cmocka_unit_test(test_hues), cmocka_unit_test(test_neighbours)};
+		cmocka_unit_test(test_apart), cmocka_unit_test(test_hues), cmocka_unit_test(test_direct),
+		cmocka_unit_test(test_neighbours)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 
 #define NESTING_MAX 64u
 #define STEPS_MAX 1024u
+#define INCLUSIVE ":incl"
 
 enum step_kind {
 	STEP_NUMBER,
@@ -53,8 +54,8 @@ struct formula {
 
 struct parser {
 	const char *text, *at;
-	const char *const *names; /* of the columns; NULL: none */
 	size_t columns;
+	const char *const *names; /* of the columns; NULL: none */
 	unsigned nesting;
 	struct formula *formula;
 	struct error *error;
@@ -91,18 +92,42 @@ static int emit(struct parser *p, struct step step)
 
 static int parse_comparison(struct parser *p);
 
-/* Behind "${". */
+/* How much of the text is this name, with or without its ":incl"; 0: it is another one. */
+static size_t name_match(const char *text, const char *name)
+{
+	size_t size = strlen(name), suffix = strlen(INCLUSIVE);
+
+	if (size && strncasecmp(text, name, size) == 0)
+		return size;
+	if (size > suffix && strcmp(name + size - suffix, INCLUSIVE) == 0 &&
+		strncasecmp(text, name, size - suffix) == 0)
+		return size - suffix;
+	return 0;
+}
+
+/* The longest name that stands here; a name may begin with another. */
 static int parse_column_name(struct parser *p, enum step_kind kind)
 {
-	size_t size = strcspn(p->at, "}");
+	size_t longest = 0, column = 0;
+	char what[200];
 
-	for (size_t i = 0; p->at[size] && p->names && i < p->columns; i++) {
-		if (strlen(p->names[i]) != size || strncasecmp(p->names[i], p->at, size) != 0)
-			continue;
-		p->at += size + 1;
-		return emit(p, (struct step){.kind = kind, .column = i});
+	for (size_t i = 0; p->names && i < p->columns; i++) {
+		size_t size = p->names[i] ? name_match(p->at, p->names[i]) : 0;
+
+		if (size > longest) {
+			longest = size;
+			column = i;
+		}
 	}
-	return fail(p, p->at[size] ? "there is no column of that name" : "} is missing");
+	if (!longest) {
+		snprintf(what, sizeof(what), "a column's number%s%s%s%s is missing here",
+			p->names ? " or name" : "", p->names && p->columns ? ", such as " : "",
+			p->names && p->columns && p->names[0] ? p->names[0] : "",
+			p->names && p->columns ? "," : "");
+		return fail(p, what);
+	}
+	p->at += longest;
+	return emit(p, (struct step){.kind = kind, .column = column});
 }
 
 static int parse_column(struct parser *p, enum step_kind kind)
@@ -112,11 +137,17 @@ static int parse_column(struct parser *p, enum step_kind kind)
 	char what[96];
 
 	if (*p->at == '{') {
+		int rc;
+
 		p->at++;
-		return parse_column_name(p, kind);
+		rc = parse_column_name(p, kind);
+		if (rc == 0 && *p->at != '}')
+			return fail(p, "} is missing");
+		p->at += rc == 0;
+		return rc;
 	}
 	if (!isdigit((unsigned char)*p->at))
-		return fail(p, "a column's number is missing here");
+		return parse_column_name(p, kind);
 	column = strtoul(p->at, &end, 10);
 	if (column >= p->columns) {
 		snprintf(what, sizeof(what), "there are only columns 0 to %zu", p->columns - 1);

@@ -12,7 +12,16 @@
 #include "timeline/code/jump_table.h"
 
 /* Marks of a byte. jump_table.h reads the lowest bit. */
-enum { MARK_START = 1, MARK_INSIDE = 2, MARK_LEADER = 4, MARK_DATA = 8, MARK_BAD = 16, MARK_PADDING = 32 };
+enum {
+	MARK_START = 1,
+	MARK_INSIDE = 2,
+	MARK_LEADER = 4,
+	MARK_DATA = 8,
+	MARK_BAD = 16,
+	MARK_PADDING = 32,
+	MARK_PAUSE = 64,
+	MARK_CALL = 128
+};
 
 struct cfg_area {
 	uint64_t begin;
@@ -173,7 +182,8 @@ static bool mark_instruction(struct cfg_area *area, size_t at, const struct inst
 	for (size_t i = 1; i < in->size; i++)
 		if (area->marks[at + i] & (MARK_START | MARK_DATA))
 			return false;
-	area->marks[at] |= MARK_START | (in->is_bad ? MARK_BAD : 0) | (in->is_padding ? MARK_PADDING : 0);
+	area->marks[at] |= MARK_START | (in->is_bad ? MARK_BAD : 0) | (in->is_padding ? MARK_PADDING : 0) |
+			   (in->is_pause ? MARK_PAUSE : 0) | (in->flow == FLOW_CALL ? MARK_CALL : 0);
 	for (size_t i = 1; i < in->size; i++)
 		area->marks[at + i] |= MARK_INSIDE;
 	return true;
@@ -444,6 +454,14 @@ static void block_begin(struct cfg *cfg, uint64_t address)
 		(struct cfg_block){.begin = address, .end = address, .last = address, .flow = FLOW_NEXT};
 }
 
+static void block_take(struct cfg_block *block, uint64_t address, uint8_t mark)
+{
+	block->last = address;
+	block->instructions++;
+	block->has_pause |= (mark & MARK_PAUSE) != 0;
+	block->has_call |= (mark & MARK_CALL) != 0;
+}
+
 /* Cuts the area's instructions at leaders and behind transfers. */
 static void cut_area(
 	struct cfg_builder *builder, const struct cfg_area *area, size_t *transfer, uint32_t capacity)
@@ -467,7 +485,7 @@ static void cut_area(
 				block_begin(cfg, address);
 			}
 			inside = true;
-			cfg->blocks[cfg->block_count - 1].last = address;
+			block_take(&cfg->blocks[cfg->block_count - 1], address, mark);
 		}
 		cfg->blocks[cfg->block_count - 1].end = address + 1;
 		while (*transfer < builder->transfers.count && transfers[*transfer].address < address)

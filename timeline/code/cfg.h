@@ -48,7 +48,9 @@ struct cfg_code {
 struct cfg_block {
 	uint64_t begin, end, last; /* last: address of its last instruction */
 	uint32_t edge, edges;	   /* in cfg->edges: numbers of its successor blocks */
-	uint8_t flow;		   /* how it ends (enum flow) */
+	uint32_t instructions;
+	uint8_t flow; /* how it ends (enum flow) */
+	bool has_pause, has_call;
 };
 
 struct cfg {

@@ -29,6 +29,7 @@ struct instruction {
 	uint8_t flow;	 /* enum flow */
 	bool is_bad;	 /* unknown to the decoder: the size is a guess */
 	bool is_padding; /* does nothing; fills space between functions or blocks */
+	bool is_pause;	 /* tells the processor that a loop waits: pause, yield, isb, wfe */
 };
 
 /* Register effects, for following a jump table's address to the jump. */

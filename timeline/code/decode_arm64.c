@@ -63,6 +63,8 @@ static void arm64_next(void *state, const uint8_t *bytes, size_t size, struct in
 		in->is_padding = (word & 0xffff0000) == 0;
 	} else if (word == 0xd503201f) {
 		in->is_padding = true;
+	} else if (word == 0xd503203f || word == 0xd503205f || word == 0xd5033fdf) { /* yield, wfe, isb */
+		in->is_pause = true;
 	} else {
 		in->is_bad = (word & 0x1e000000) == 0; /* reserved */
 	}

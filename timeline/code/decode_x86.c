@@ -145,7 +145,8 @@ static void x86_flow(struct instruction *in, const uint8_t *bytes)
 		in->flow = FLOW_RETURN;
 	else if (opcode == 0xf4 || opcode == 0xcc)
 		in->flow = FLOW_STOP;
-	in->is_padding |= opcode == 0x90 || opcode == 0xcc;
+	in->is_pause = opcode == 0x90 && in->size == 2 && bytes[0] == 0xf3;
+	in->is_padding |= (opcode == 0x90 && !in->is_pause) || opcode == 0xcc;
 }
 
 static void x86_next(void *state, const uint8_t *bytes, size_t size, struct instruction *in)

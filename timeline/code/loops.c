@@ -18,6 +18,7 @@
 #define MODULE_STEPS 100000000u /* between two loops_allow() */
 #define KEPT_MAX (64u << 20)	/* bytes; then all is forgotten */
 #define BUCKETS 1024u
+#define SPIN_INSTRUCTIONS 64u /* of a loop that waits; a longer one that pauses may do something */
 
 struct loops_piece {
 	uint64_t begin, end;
@@ -29,6 +30,8 @@ struct loops_kept_one {
 	uint32_t parent, place, place_count, back_count; /* place: index of the first in `places` */
 	uint32_t body, body_count, level;		 /* body: index of the first in `bodies` */
 	bool is_irreducible;
+	uint32_t instructions; /* those of inner loops too, as are the next two */
+	bool has_pause, has_call;
 };
 
 struct loops_kept {
@@ -115,6 +118,18 @@ static bool keep_bodies(struct loops_kept *function, const struct cfg *cfg, cons
 	return true;
 }
 
+static void keep_instructions(
+	struct loops_kept *function, const struct cfg *cfg, const struct loop_forest *forest)
+{
+	for (uint32_t i = 0; i < cfg->block_count; i++)
+		for (uint32_t loop = forest->of_node[i]; loop != LOOP_NONE;
+			loop = forest->loops[loop].parent) {
+			function->loops[loop].instructions += cfg->blocks[i].instructions;
+			function->loops[loop].has_pause |= cfg->blocks[i].has_pause;
+			function->loops[loop].has_call |= cfg->blocks[i].has_call;
+		}
+}
+
 static bool keep_loops(struct loops_kept *function, const struct cfg *cfg, const struct loop_forest *forest)
 {
 	function->loop_count = forest->count;
@@ -136,6 +151,7 @@ static bool keep_loops(struct loops_kept *function, const struct cfg *cfg, const
 	}
 	keep_places(function, cfg, forest, true);
 	keep_places(function, cfg, forest, false);
+	keep_instructions(function, cfg, forest);
 	return keep_bodies(function, cfg, forest);
 }
 
@@ -421,7 +437,9 @@ int loops_find(struct loops *loops, const struct loops_function *from, uint64_t 
 			.body = function->bodies + kept->body,
 			.body_count = kept->body_count,
 			.level = &kept->level,
-			.is_irreducible = kept->is_irreducible};
+			.is_irreducible = kept->is_irreducible,
+			.is_spin = kept->has_pause && !kept->has_call &&
+				   kept->instructions <= SPIN_INSTRUCTIONS};
 	}
 	return count;
 }

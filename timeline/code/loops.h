@@ -26,6 +26,7 @@ struct loops_one {
 	uint32_t *level;	/* for the caller: 0 at first, kept with the loop */
 	uint32_t place_count, back_count, body_count;
 	bool is_irreducible;
+	bool is_spin; /* waits: short, with a pause, and calls nothing */
 };
 
 struct loops;

@@ -112,16 +112,20 @@ int symbol_table_add(struct symbol_table *table, Elf *elf)
 	Elf_Scn *section = NULL;
 	size_t sections = 0;
 	uint8_t *is_code = sections_code(elf, &sections);
+	bool is_stripped = true;
 	int rc = 0;
 
 	table->sorted = false;
 	while (is_code && !rc && (section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
+		GElf_Shdr header = {.sh_type = SHT_NULL};
 
 		if (gelf_getshdr(section, &header) &&
 			(header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
 			rc = table_add_section(table, elf, section, &header, is_code, sections);
+		is_stripped = is_stripped && header.sh_type != SHT_SYMTAB;
 	}
+	if (!rc && is_code && is_stripped)
+		rc = symbol_table_add_go(table, elf);
 	free(is_code);
 	return rc || sections ? rc : symbol_table_add_dynamic(table, elf);
 }

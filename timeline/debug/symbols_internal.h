@@ -14,5 +14,7 @@ int symbol_table_take(struct symbol_table *table, const GElf_Sym *symbol, const 
 	const uint8_t *is_code, size_t sections);
 /* Adds the functions that the dynamic section leads to; as symbol_table_add. */
 int symbol_table_add_dynamic(struct symbol_table *table, Elf *elf);
+/* Adds those of a Go program's own table; as symbol_table_add. */
+int symbol_table_add_go(struct symbol_table *table, Elf *elf);
 
 #endif

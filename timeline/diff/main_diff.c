@@ -3,6 +3,7 @@
  * main_diff.c - hpct-diff: what changed between two runs, repeats of them, or two windows of one.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "timeline/diff/diff.h"
 #include "timeline/diff/scaling_report.h"
 #include "timeline/names/names_fill.h"
+#include "timeline/report/formula_columns.h"
 #include "timeline/report/program.h"
 #include "timeline/report/report_fit.h"
 
@@ -184,10 +186,12 @@ static const struct report_column metric_columns[] = {{"key", REPORT_COMPOSED}, 
 	{"a_records", REPORT_NUMBER}, {"b_records", REPORT_NUMBER}, {"loss_percent", REPORT_PERCENT},
 	{"exclusive_loss_percent", REPORT_PERCENT}, {"verdict", REPORT_TEXT}};
 static const struct report_column table_columns[] = {{"delta", REPORT_FIGURES}, {"noise", REPORT_FIGURES},
-	{"ratio", REPORT_FIGURES}, {"A", REPORT_FIGURES}, {"B", REPORT_FIGURES}, {"key", REPORT_COMPOSED}};
+	{"ratio", REPORT_FIGURES}, {"A", REPORT_FIGURES}, {"B", REPORT_FIGURES},
+	{"key", REPORT_COMPOSED, 0, REPORT_WORTH_MOST}};
 static const struct report_column scaling_columns[] = {{"loss %", REPORT_PERCENT},
 	{"own loss %", REPORT_PERCENT}, {"verdict", REPORT_TEXT}, {"delta", REPORT_FIGURES},
-	{"noise", REPORT_FIGURES}, {"A", REPORT_FIGURES}, {"B", REPORT_FIGURES}, {"key", REPORT_COMPOSED}};
+	{"noise", REPORT_FIGURES}, {"A", REPORT_FIGURES}, {"B", REPORT_FIGURES},
+	{"key", REPORT_COMPOSED, 0, REPORT_WORTH_MOST}};
 
 static const char *verdict_name(const struct diff_row *row)
 {
@@ -214,7 +218,84 @@ static void put_noise(struct report *report, const struct diff_row *row)
 		report_none(report);
 }
 
-static void script_row(struct report *report, const struct diff_row *row, bool has_scaling)
+/* ---- formulas, over the numbers of a row for scripts ---- */
+
+#define NUMBERS 9 /* the columns behind the key, but for the verdict */
+
+struct formula_row {
+	struct formula_columns columns;
+	double *numbers, *whole; /* whole: of all rows together */
+};
+
+static void numbers_of(double numbers[NUMBERS], const struct diff_row *row)
+{
+	const double all[NUMBERS] = {(double)row->time_ns[DIFF_A], (double)row->time_ns[DIFF_B],
+		(double)row->delta_ns,
+		row->time_ns[DIFF_A] ? (double)row->time_ns[DIFF_B] / (double)row->time_ns[DIFF_A] : NAN,
+		row->is_noise_known ? (double)row->noise_ns : NAN, (double)row->records[DIFF_A],
+		(double)row->records[DIFF_B], row->loss, row->exclusive_loss};
+
+	memcpy(numbers, all, sizeof all);
+}
+
+static int formula_row_init(struct formula_row *row, struct program_call *call,
+	const struct diff_result *result, const struct report_column *columns, bool has_scaling,
+	struct error *error)
+{
+	size_t width = has_scaling ? NUMBERS : NUMBERS - 2;
+	const char *names[NUMBERS];
+	int code;
+
+	for (size_t i = 0; i < width; i++)
+		names[i] = columns[1 + i].name;
+	code = formula_columns_init(&row->columns, call->select, names, width, &call->arena, error);
+	row->numbers = arena_calloc(&call->arena, NUMBERS + row->columns.count, sizeof *row->numbers);
+	row->whole = arena_calloc(&call->arena, NUMBERS + row->columns.count, sizeof *row->whole);
+	if (code || !row->numbers || !row->whole)
+		return code ? code : error_memory(error);
+	for (size_t i = 0; i < result->count; i++) {
+		double numbers[NUMBERS];
+
+		numbers_of(numbers, &result->rows[i]);
+		for (size_t n = 0; n < width; n++)
+			row->whole[n] += numbers[n];
+	}
+	row->whole[3] = row->whole[0] > 0 ? row->whole[1] / row->whole[0] : NAN;
+	formula_columns_fill(&row->columns, row->whole, row->whole);
+	return 0;
+}
+
+static void put_formulas(struct report *report, struct formula_row *formulas, const struct diff_row *row)
+{
+	double numbers[NUMBERS];
+
+	if (!formulas->columns.count)
+		return;
+	numbers_of(numbers, row);
+	memcpy(formulas->numbers, numbers, formulas->columns.width * sizeof *numbers);
+	formula_columns_fill(&formulas->columns, formulas->numbers, formulas->whole);
+	formula_columns_report(&formulas->columns, report, formulas->numbers);
+}
+
+/* `count` columns with those of formulas: before the key of a table, which may be long, else at the end. */
+static const struct report_column *with_formulas(const struct report_column *columns, size_t count,
+	bool is_table, const struct formula_columns *formulas, struct arena *arena)
+{
+	size_t before = is_table ? count - 1 : count;
+	struct report_column *all = arena_calloc(arena, count + formulas->count, sizeof *all);
+
+	if (!all)
+		return NULL;
+	memcpy(all, columns, before * sizeof *all);
+	for (size_t i = 0; i < formulas->count; i++)
+		all[before + i] = (struct report_column){formulas->columns[i].name, REPORT_NUMBER};
+	if (is_table)
+		all[before + formulas->count] = columns[before];
+	return all;
+}
+
+static void script_row(
+	struct report *report, const struct diff_row *row, bool has_scaling, struct formula_row *formulas)
 {
 	char delta[REPORT_HUMAN_MAX];
 
@@ -232,6 +313,7 @@ static void script_row(struct report *report, const struct diff_row *row, bool h
 		report_real(report, row->exclusive_loss);
 		report_string(report, verdict_name(row));
 	}
+	put_formulas(report, formulas, row);
 	report_row(report);
 }
 
@@ -243,7 +325,8 @@ static void put_amount(struct report *report, uint64_t amount, const char *unit)
 	report_string(report, text);
 }
 
-static void table_row(struct report *report, const struct diff_row *row, bool has_scaling, const char *unit)
+static void table_row(struct report *report, const struct diff_row *row, bool has_scaling, const char *unit,
+	struct formula_row *formulas)
 {
 	char size[REPORT_HUMAN_MAX], delta[REPORT_HUMAN_MAX + 1];
 
@@ -263,6 +346,7 @@ static void table_row(struct report *report, const struct diff_row *row, bool ha
 		put_ratio(report, row, true);
 	put_amount(report, row->time_ns[DIFF_A], unit);
 	put_amount(report, row->time_ns[DIFF_B], unit);
+	put_formulas(report, formulas, row);
 	report_string(report, report_shown_path(row->key));
 	report_row(report);
 }
@@ -282,28 +366,36 @@ static void print_head(const struct opened *opened, const struct ask *ask, const
 			result->parts[DIFF_A], result->parts[DIFF_B], result->part_name);
 }
 
-static int print_rows(const struct program_call *call, const struct diff_result *result, struct error *error)
+static int print_rows(struct program_call *call, const struct diff_result *result, struct error *error)
 {
 	const struct ask *ask = call->own;
-	bool is_table = call->format == REPORT_TABLE,
-	     has_scaling = ask->question.scaling != DIFF_SCALING_NONE;
-	bool is_time = !strcmp(result->unit, "ns");
-	const struct report_column *columns = !is_table	    ? (is_time ? script_columns : metric_columns)
+	bool is_table = call->format == REPORT_TABLE;
+	bool has_scaling = ask->question.scaling != DIFF_SCALING_NONE;
+	const struct report_column *script = !strcmp(result->unit, "ns") ? script_columns : metric_columns;
+	const struct report_column *columns = !is_table	    ? script
 					      : has_scaling ? scaling_columns
 							    : table_columns;
+	size_t count = !is_table ? (has_scaling ? 11 : 8) : (has_scaling ? 8 : 6);
+	struct formula_row formulas = {0};
 	struct report *report;
-	int code = report_open(&report, stdout, call->format, "hpct-diff", columns,
-		!is_table ? (has_scaling ? 11 : 8) : (has_scaling ? 8 : 6), error);
+	int code = formula_row_init(&formulas, call, result, script, has_scaling, error);
 
-	if (code)
-		return code;
-	for (size_t i = 0; i < result->count && i < select_top(call->select); i++) {
+	columns = code ? NULL : with_formulas(columns, count, is_table, &formulas.columns, &call->arena);
+	if (!code)
+		code = columns ? report_open(&report, stdout, call->format, "hpct-diff", columns,
+					 count + formulas.columns.count, error)
+			       : error_memory(error);
+	for (size_t i = 0; !code && i < result->count && i < program_top(call); i++) {
 		if (is_table)
-			table_row(report, &result->rows[i], has_scaling, result->unit);
+			table_row(report, &result->rows[i], has_scaling, result->unit, &formulas);
 		else
-			script_row(report, &result->rows[i], has_scaling);
+			script_row(report, &result->rows[i], has_scaling, &formulas);
 	}
-	return report_close(report, error);
+	if (!code)
+		code = report_close(report, error);
+	program_say_left_out(call, result->count);
+	formula_columns_fini(&formulas.columns);
+	return code;
 }
 
 /* ---- gates ---- */
@@ -375,13 +467,18 @@ static int scale(struct program_call *call, struct opened *opened, struct diff *
 	if (code)
 		return code;
 	progress_end();
-	return scaling_report(&scaling, call->format, ask->question.scaling == DIFF_SCALING_WEAK,
-		select_top(call->select), error);
+	code = scaling_report(
+		&scaling, call->format, ask->question.scaling == DIFF_SCALING_WEAK, program_top(call), error);
+	if (!code)
+		program_say_left_out(call, scaling.count);
+	return code;
 }
 
 /* What of the question is of two sides alone. */
 static int check_sides(const struct program_call *call, const struct ask *ask, struct error *error)
 {
+	size_t formulas;
+
 	if (ask->has_coverage && !ask->gate_count)
 		return error_set(error, ERROR_USAGE, "--coverage says something with --gate only");
 	if (call->operand_count <= DIFF_SIDES) {
@@ -396,6 +493,10 @@ static int check_sides(const struct program_call *call, const struct ask *ask, s
 			"how "
 			"they scale, and repeats are joined by commas",
 			call->operands[DIFF_SIDES]);
+	select_formulas(call->select, &formulas);
+	if (formulas)
+		return error_set(error, ERROR_USAGE,
+			"--metric 'NAME = FORMULA' is of two sides: leave it out with more than two runs");
 	if (ask->gate_count || ask->time_b || ask->question.is_inclusive)
 		return error_set(error, ERROR_USAGE,
 			"--scaling of more than two runs: leave out --gate, --time-b and --inclusive");
@@ -443,7 +544,8 @@ static const struct program program = {
 	.operands = "A [B...]",
 	.operands_min = 1,
 	.operands_max = SIDES_MAX,
-	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUNS | PROGRAM_STATE_METRICS | PROGRAM_GPU,
+	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUNS | PROGRAM_STATE_METRICS | PROGRAM_GPU |
+		PROGRAM_FORMULAS,
 	.refused = "min",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
@@ -454,7 +556,9 @@ static const struct program program = {
 		 "--scaling of three runs or more: what each key's cost grows like with the number of parts, "
 		 "constant, log, linear or a power.\n"
 		 "--metric compares a metric instead (BLOCKED, CPUTIME, IO:read, GKER ...), waits at their "
-		 "path.\n",
+		 "path.\n"
+		 "--metric 'share = 100 * $delta_ns / @b_ns' adds a column: $n or $NAME of the row, @ of all "
+		 "rows.\n",
 	.work = work,
 };
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "store/store.h"
+
 /* The functions at one place of a loop. */
 struct chain {
 	struct names_scope scopes[NAMES_SCOPE_MAX];
@@ -159,8 +161,10 @@ static unsigned join_same(struct placed *placed, unsigned count)
 		const struct placed *outer = kept ? &placed[kept - 1] : NULL;
 
 		if (outer && placed[i].line && outer->level == placed[i].level &&
-			outer->line == placed[i].line && !strcmp(outer->file, placed[i].file))
+			outer->line == placed[i].line && !strcmp(outer->file, placed[i].file)) {
+			placed[kept - 1].loop.is_spin |= placed[i].loop.is_spin;
 			continue;
+		}
 		placed[kept++] = placed[i];
 	}
 	return kept;
@@ -181,7 +185,7 @@ static void insert(struct symbol_answer *answer, const struct placed *placed, un
 			scopes[to - 1].file = placed[next].file;
 			scopes[to - 1].line = placed[next].line;
 			scopes[to++] = (struct names_scope){.kind = NAMES_LOOP,
-				.name = "",
+				.name = placed[next].loop.is_spin ? STORE_LOOP_SPIN : "",
 				.linkage = "",
 				.start = placed[next].loop.header,
 				.decl_file = placed[next].file,

@@ -11,12 +11,14 @@
 #include "timeline/names/names_fill.h"
 #include "timeline/profile/flame.h"
 #include "timeline/profile/profile.h"
+#include "timeline/profile/profile_each_report.h"
 #include "timeline/profile/profile_merge.h"
 #include "timeline/profile/profile_report.h"
 #include "timeline/profile/source_report.h"
 #include "timeline/report/coverage.h"
 #include "timeline/report/program.h"
 #include "timeline/report/report_fit.h"
+#include "timeline/report/terminal.h"
 
 #define MERGE_RUNS 26 /* they are called by letters */
 
@@ -28,7 +30,7 @@ struct choice {
 	const char *others[MERGE_RUNS]; /* runs merged with the first one */
 	size_t other_count;
 	bool is_union; /* their metrics as those of one run */
-	enum profile_over_key over;
+	enum profile_over_key over, each;
 	const char *source; /* FILE[:LINE]; NULL: a view */
 	struct source_file file;
 };
@@ -76,6 +78,16 @@ static int take_over(void *own, const char *value, struct error *error)
 	if (over < 0)
 		return error_set(error, ERROR_USAGE, "--over %s: say " PROFILE_OVER_NAMES, value);
 	((struct choice *)own)->over = (enum profile_over_key)over;
+	return 0;
+}
+
+static int take_each(void *own, const char *value, struct error *error)
+{
+	int each = profile_over_find(value);
+
+	if (each < 0)
+		return error_set(error, ERROR_USAGE, "--each %s: say " PROFILE_OVER_NAMES, value);
+	((struct choice *)own)->each = (enum profile_over_key)each;
 	return 0;
 }
 
@@ -153,9 +165,12 @@ static int print_rows(struct program_call *call, const struct profile *profile,
 	const struct profile_over *over, struct error *error)
 {
 	const struct choice *choice = call->own;
-	struct formula_columns formulas;
+	struct formula_columns formulas = {0};
 	struct profile_extras extras = {over, &formulas};
 	struct profile_printed printed = {0};
+	/* A tree from the root is short by what is small in it. */
+	uint64_t top = choice->view == PROFILE_TOP_DOWN || choice->all ? select_top(call->select)
+								       : program_top(call);
 	const char *const *names = profile_extras_names(profile, over, &call->arena);
 	int rc = names ? formula_columns_init(&formulas, call->select, names,
 				 profile_extras_width(profile, over), &call->arena, error)
@@ -167,11 +182,12 @@ static int print_rows(struct program_call *call, const struct profile *profile,
 		report_fit_say("min to cov: over %zu group%s, of inclusive values; absent ones count as 0",
 			over->groups, over->groups == 1 ? "" : "s");
 	if (rc == 0)
-		rc = profile_report(profile, &extras, call->format, select_top(call->select), choice->all,
-			&printed, error);
+		rc = profile_report(profile, &extras, call->format, top, choice->all, &printed, error);
 	formula_columns_fini(&formulas);
 	if (rc == 0 && call->format == REPORT_TABLE)
 		print_trust(profile, &printed);
+	if (rc == 0 && printed.beyond)
+		program_say_left_out(call, PROGRAM_TERMINAL_ROWS + printed.beyond);
 	if (rc == 0 && printed.left_out > 0)
 		printf("%zu row%s below %.1f %% %s left out; --all shows %s\n", printed.left_out,
 			printed.left_out == 1 ? "" : "s", PROFILE_LEAST_PERCENT,
@@ -233,7 +249,7 @@ static int flame_picture(
 static int print_flame(struct program_call *call, const struct profile *profile, struct error *error)
 {
 	const struct choice *choice = call->own;
-	size_t terminal = report_fit_terminal(stdout);
+	size_t terminal = terminal_columns(stdout);
 	uint32_t columns = terminal ? (uint32_t)terminal : FLAME_COLUMNS;
 	struct flame flame;
 	int rc = flame_lay(&flame, profile, choice->view == PROFILE_BOTTOM_UP, 0, &call->arena, error);
@@ -328,10 +344,30 @@ static int check_choice(const struct program_call *call, const struct choice *ch
 		return error_set(error, ERROR_USAGE,
 			"--over adds columns to the rows of one run: leave out --merge, --source and "
 			"--flame");
+	if (choice->each && (choice->over || choice->other_count || choice->source || choice->is_flame))
+		return error_set(error, ERROR_USAGE,
+			"--each has rows of its own, of one run: leave out --over, --merge, --union, "
+			"--source "
+			"and --flame");
 	if (formulas && (choice->source || choice->is_flame))
 		return error_set(error, ERROR_USAGE,
 			"--metric 'NAME = FORMULA' adds a column to rows: leave out --source and --flame");
 	return 0;
+}
+
+static int work_each(struct program_call *call, const struct choice *choice, struct error *error)
+{
+	struct profile profile = {0};
+	struct profile_each *each;
+	size_t count;
+	int rc = profile_each_compute(
+		&profile, &each, &count, call->run, call->select, choice->each, &call->arena, error);
+
+	if (rc == 0 && call->format == REPORT_TABLE)
+		rc = print_own_coverage(call, error);
+	return rc ? rc
+		  : profile_each_report(
+			    &profile, each, count, call->select, call->format, &call->arena, error);
 }
 
 static int work_rows(struct program_call *call, struct choice *choice, struct error *error)
@@ -364,6 +400,8 @@ static int work(struct program_call *call, struct error *error)
 		rc = select_require_sums(call->select, error);
 	if (rc < 0)
 		return rc;
+	if (choice->each)
+		return work_each(call, choice, error);
 	return choice->source ? work_source(call, choice, error) : work_rows(call, choice, error);
 }
 
@@ -371,7 +409,8 @@ static const struct program_option options[] = {
 	{0, "view", "VIEW", "top-down (default), bottom-up or flat", take_view},
 	{'a', "all", NULL, "tables: also rows below 0.1 %; --source: all lines",
 		.to = offsetof(struct choice, all)},
-	{0, "over", "KEY", "how metrics are spread over: rank, thread, process, host or device", take_over},
+	{0, "over", "KEY", "how metrics are spread over: " PROFILE_OVER_NAMES, take_over},
+	{0, "each", "KEY", "instead of the tree: what each of them has, by themselves", take_each},
 	{0, "flame", NULL, "a flame graph as text; --metric chooses what is wide",
 		.to = offsetof(struct choice, is_flame)},
 	{0, "flame-svg", "FILE", "the same as a picture that browsers open, searched and zoomed; - is stdout",
@@ -402,8 +441,9 @@ static const struct program program = {
 		 "RUNNABLE and SYNC count only waits, by the waiting call path.\n"
 		 "--metric GKER, GMEM:*, GXCOPY:H2D, GSYNC:COUNT, GKER:THR_REG ... count GPU "
 		 "operations.\n"
-		 "--metric 'waste = $2 * 4 - $1' adds a column: $n is the row's n-th number, from 0, @n the "
-		 "root's; hpct-view(1) lists operators and functions.\n",
+		 "--metric 'waste = $2 * 4 - $1' adds a column: $n is the row's n-th number, from 0, or "
+		 "$CPUTIME:excl, @n the root's; hpct-view(1) lists operators and functions, and "
+		 "~/.config/hpct/formulas keeps them by name.\n",
 	.work = work,
 };
 

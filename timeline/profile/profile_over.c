@@ -13,7 +13,7 @@
 #include "timeline/profile/profile_tree.h"
 
 static const char *const key_names[PROFILE_OVER_COUNT] = {
-	NULL, "rank", "thread", "process", "host", "device"};
+	NULL, "rank", "thread", "process", "host", "device", "stream"};
 
 int profile_over_find(const char *name)
 {
@@ -57,6 +57,9 @@ static bool member_of(
 	case PROFILE_OVER_THREAD:
 		member->number = stream;
 		return is_thread;
+	case PROFILE_OVER_STREAM:
+		member->number = stream;
+		return true;
 	case PROFILE_OVER_PROCESS:
 		member->host = r->host;
 		member->number = r->s.pid;
@@ -248,5 +251,70 @@ int profile_over_compute(struct profile *profile, struct profile_over *over, str
 		rc = spreads_make(over, profile, sums, arena, error);
 	free(sums);
 	profile_tree_fini(&all);
+	return rc;
+}
+
+/* ---- each group by itself ---- */
+
+static const char *group_text(
+	const struct member *member, const struct run *run, enum profile_over_key key, struct arena *arena)
+{
+	switch (key) {
+	case PROFILE_OVER_RANK:
+		return arena_printf(arena, "%u", (unsigned)member->number);
+	case PROFILE_OVER_PROCESS:
+		return arena_printf(arena, "%s/%llu.%llu", member->host, (unsigned long long)member->number,
+			(unsigned long long)member->generation);
+	case PROFILE_OVER_HOST:
+		return arena_printf(arena, "%s", member->host);
+	case PROFILE_OVER_DEVICE:
+		return arena_printf(arena, "%s/%llu", member->host, (unsigned long long)member->number);
+	default:
+		return arena_printf(arena, "%s", run_stream(run, member->stream)->text);
+	}
+}
+
+static int each_fill(struct profile_each *each, const struct profile *profile,
+	const struct profile_part *part, struct error *error)
+{
+	struct profile_tree tree;
+	int rc;
+
+	each->values = arena_calloc(part->arena, profile->metric_count + 1, sizeof *each->values);
+	if (!each->values)
+		return error_memory(error);
+	rc = profile_tree_of(&tree, profile, part, error);
+	if (rc < 0)
+		return rc;
+	for (size_t m = 0; tree.nodes.count && m < profile->metric_count; m++)
+		each->values[m] = real_of(&profile->metrics[m], tree.values[m]);
+	profile_tree_fini(&tree);
+	return 0;
+}
+
+int profile_each_compute(struct profile *profile, struct profile_each **each, size_t *count, struct run *run,
+	const struct select *select, enum profile_over_key key, struct arena *arena, struct error *error)
+{
+	struct profile_part part = {.run = run, .select = select, .view = PROFILE_TOP_DOWN, .arena = arena};
+	struct groups groups = {0};
+	uint32_t from = 0;
+	int rc = groups_make(&groups, run, select, key, arena, error);
+
+	if (rc == 0)
+		rc = profile_compute(profile, run, select, PROFILE_TOP_DOWN, arena, error);
+	*each = rc ? NULL : arena_calloc(arena, groups.count + 1, sizeof **each);
+	*count = groups.count;
+	if (rc == 0 && !*each)
+		rc = error_memory(error);
+	for (size_t i = 0; i < groups.count && rc == 0; i++) {
+		struct profile_each *group = &(*each)[i];
+
+		group->key = group_text(&groups.members[from], run, key, arena);
+		group->streams = groups.ends[i] - from;
+		part.streams = groups.streams + from;
+		part.count = group->streams;
+		from = groups.ends[i];
+		rc = group->key ? each_fill(group, profile, &part, error) : error_memory(error);
+	}
 	return rc;
 }

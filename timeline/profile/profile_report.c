@@ -44,13 +44,15 @@ size_t profile_extras_width(const struct profile *profile, bool has_over)
 
 const char *const *profile_extras_names(const struct profile *profile, bool has_over, struct arena *arena)
 {
-	const size_t width = profile_extras_width(profile, has_over), named = 2 * shown_metrics(profile);
+	size_t count = 2 * shown_metrics(profile), width = profile_extras_width(profile, has_over);
 	const char **names = arena_calloc(arena, width + 1, sizeof *names);
 
 	for (size_t i = 0; names && i < width; i++) {
-		names[i] = i >= named ? ""
-				      : arena_printf(arena, "%s:%s", profile->metrics[i / 2].name,
-						i % 2 ? "excl" : "incl");
+		size_t of = i < count ? i : (i - count) / SPREADS;
+
+		names[i] = arena_printf(arena, "%s:%s%s%s", profile->metrics[of / 2].name,
+			of % 2 ? "excl" : "incl", i < count ? "" : ":",
+			i < count ? "" : spread_names[(i - count) % SPREADS]);
 		if (!names[i])
 			return NULL;
 	}
@@ -270,7 +272,7 @@ static const struct report_column *table_columns(const struct printing *printing
 	if (columns) {
 		put_formula_columns(at, printing->extras->formulas);
 		at += printing->extras->formulas->count;
-		*at++ = (struct report_column){"name", REPORT_TEXT, 26};
+		*at++ = (struct report_column){"name", REPORT_TEXT, 26, REPORT_WORTH_MOST};
 		*at = (struct report_column){"place", REPORT_TEXT, 14};
 	}
 	return columns;
@@ -341,11 +343,15 @@ static int print_rows(const struct printing *printing, bool is_table, size_t top
 	const struct profile *profile = printing->profile;
 	size_t shown = 0;
 
-	for (size_t i = 0; i < profile->count && shown < top; i++) {
-		if (is_table && !is_whole && is_small(profile, &profile->rows[i])) {
-			printed->left_out++;
+	for (size_t i = 0; i < profile->count; i++) {
+		bool is_left_out = is_table && !is_whole && is_small(profile, &profile->rows[i]);
+
+		if (shown >= top)
+			printed->beyond += !is_left_out;
+		else
+			printed->left_out += is_left_out;
+		if (shown >= top || is_left_out)
 			continue;
-		}
 		shown++;
 		printed->rough += profile_report_is_rough(profile, i);
 		if (is_table)

@@ -22,7 +22,7 @@ struct profile_extras {
 /* Numbers of a row that formulas may use: of each metric incl and excl; behind them their spreads, in the
  * order of the columns for scripts. */
 size_t profile_extras_width(const struct profile *profile, bool has_over);
-/* Their names, "cycles:excl", "" of spreads; in `arena`, NULL: no memory. */
+/* Their names, as the columns for scripts have them. NULL: no memory. */
 const char *const *profile_extras_names(const struct profile *profile, bool has_over, struct arena *arena);
 
 /* Fewer samples than this tell a share of a row no better than to a quarter (S4 12.4.1); a window of fewer
@@ -34,6 +34,7 @@ bool profile_report_is_rough(const struct profile *profile, size_t row);
 
 struct profile_printed {
 	size_t left_out; /* small rows of a table */
+	size_t beyond;	 /* rows behind the top ones */
 	size_t rough;	 /* rows that are marked */
 };
 

@@ -235,8 +235,8 @@ static const struct report_column *columns_make(
 		if (!metric_columns(&lines->profile.metrics[m], &at, is_table, arena))
 			return NULL;
 	if (is_table) {
-		*at++ = (struct report_column){"line", REPORT_NUMBER};
-		*at++ = (struct report_column){"text", REPORT_TEXT};
+		*at++ = (struct report_column){"line", REPORT_NUMBER, 0, REPORT_WORTH_MOST};
+		*at++ = (struct report_column){"text", REPORT_TEXT, 0, REPORT_WORTH_MOST};
 	}
 	*count = (size_t)(at - columns);
 	return columns;

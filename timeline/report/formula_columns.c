@@ -10,7 +10,8 @@ static const char *skip_blanks(const char *text)
 }
 
 /* "NAME = FORMULA"; without a name the formula is its own. */
-static int add(struct formula_columns *formulas, const char *text, struct arena *arena, struct error *error)
+static int add(struct formula_columns *formulas, const char *text, const char **names, struct arena *arena,
+	struct error *error)
 {
 	struct formula_column *column = &formulas->columns[formulas->count];
 	const char *sign = strchr(text, '='), *name = skip_blanks(text), *formula = skip_blanks(sign + 1);
@@ -22,10 +23,9 @@ static int add(struct formula_columns *formulas, const char *text, struct arena 
 	column->name = arena_copy(arena, size ? name : formula, size ? size : strlen(formula));
 	if (!column->name)
 		return error_memory(error);
-	rc = formula_parse_named(
-		&column->formula, formula, formulas->names, formulas->width + formulas->count, error);
+	rc = formula_parse_named(&column->formula, formula, names, formulas->width + formulas->count, error);
 	if (rc == 0)
-		formulas->names[formulas->width + formulas->count++] = column->name;
+		names[formulas->width + formulas->count++] = column->name;
 	return rc;
 }
 
@@ -34,16 +34,17 @@ int formula_columns_init(struct formula_columns *formulas, const struct select *
 {
 	size_t count;
 	char *const *texts = select_formulas(select, &count);
+	const char **all = arena_calloc(arena, width + count + 1, sizeof *all);
 	int rc = 0;
 
 	*formulas = (struct formula_columns){
 		.width = width, .columns = arena_calloc(arena, count + 1, sizeof *formulas->columns)};
-	formulas->names = arena_calloc(arena, width + count + 1, sizeof *formulas->names);
-	if (!formulas->columns || !formulas->names)
+	if (!formulas->columns || !all)
 		return error_memory(error);
-	memcpy(formulas->names, names, width * sizeof *names);
+	if (names && width)
+		memcpy(all, names, width * sizeof *all);
 	for (size_t i = 0; i < count && rc == 0; i++)
-		rc = add(formulas, texts[i], arena, error);
+		rc = add(formulas, texts[i], all, arena, error);
 	return rc;
 }
 

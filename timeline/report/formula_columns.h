@@ -3,7 +3,6 @@
  * formula_columns.h - columns that formulas of --metric add to a reader's numbers (S4 10.5):
  *
  *   --metric 'waste = $2 * 4 - $1'       $n: the n-th number of the row, from 0; @n: of the whole
- *   --metric 'ipc = ${instructions:excl} / ${cycles:excl}'
  *
  * Numbers are counted in the order of the columns; a formula may use those of earlier ones, which follow.
  */
@@ -24,12 +23,11 @@ struct formula_column {
 struct formula_columns {
 	struct formula_column *columns;
 	size_t count;
-	size_t width;	    /* numbers of a row ahead of them */
-	const char **names; /* of those numbers and of the formulas */
+	size_t width; /* numbers of a row ahead of them */
 };
 
-/* The selector's formulas, over `width` numbers of those names. ERROR_USAGE: what is wrong and where. In
- * `arena`; call fini in any case. */
+/* The selector's formulas, over `width` numbers of these names, NULL: they have none; formulas have theirs.
+ * ERROR_USAGE: what is wrong and where. In `arena`; call fini in any case. */
 int formula_columns_init(struct formula_columns *formulas, const struct select *select,
 	const char *const *names, size_t width, struct arena *arena, struct error *error);
 void formula_columns_fini(struct formula_columns *formulas);

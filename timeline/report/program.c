@@ -14,6 +14,8 @@
 #include "timeline/base/progress.h"
 #include "timeline/base/sigbus.h"
 #include "timeline/report/program_words.h"
+#include "timeline/report/report_fit.h"
+#include "timeline/report/terminal.h"
 #include "timeline/sum/mpi_ranks.h"
 
 #define PROGRESS_AFTER_NS 1000000000ull
@@ -80,11 +82,46 @@ static void say_empty(const struct program *program, struct program_call *call)
 		fprintf(stderr, "%s: no rows: nothing recorded in this window matches\n", program->name);
 }
 
+/* A terminal gets what a reader sees at once: colours, the first rows, a pager. */
+static void use_terminal(struct program_words *words)
+{
+	const struct program *program = words->program;
+	struct program_call *call = words->call;
+
+	if (call->is_format_given)
+		terminal_refuse();
+	else if (program->uses & PROGRAM_FORMAT)
+		terminal_begin(!call->no_pager && mpi_ranks_count() <= 1);
+}
+
+/* Whether a terminal's default holds. */
+static bool is_cut(const struct program_call *call)
+{
+	return terminal_is_ours() && select_top(call->select) == UINT64_MAX;
+}
+
+uint64_t program_top(const struct program_call *call)
+{
+	return is_cut(call) ? PROGRAM_TERMINAL_ROWS : select_top(call->select);
+}
+
+void program_say_left_out(const struct program_call *call, uint64_t count)
+{
+	const char *faint = terminal_style(stdout, TERMINAL_FAINT),
+		   *plain = terminal_style(stdout, TERMINAL_PLAIN);
+
+	if (is_cut(call) && count > PROGRAM_TERMINAL_ROWS)
+		report_fit_say("%s%llu more rows; --top %llu shows all%s", faint,
+			(unsigned long long)(count - PROGRAM_TERMINAL_ROWS), (unsigned long long)count,
+			plain);
+}
+
 static int work(struct program_words *words, struct error *error)
 {
 	const struct program *program = words->program;
 	int rc;
 
+	use_terminal(words);
 	if (program->uses & PROGRAM_FORMAT)
 		progress_begin(program->name, STDERR_FILENO, PROGRESS_AFTER_NS);
 	rc = open_run(words, error);
@@ -157,6 +194,7 @@ int program_main(const struct program *program, void *own, int argc, char **argv
 	rc = (program->uses & (PROGRAM_RUN | PROGRAM_RUNS)) ? mpi_ranks_begin(&error) : 0;
 	if (rc == 0)
 		rc = parse_and_work(&words, &error);
+	terminal_end();
 	if (rc == 0)
 		rc = program_standard_flush(&error);
 

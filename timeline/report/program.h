@@ -38,6 +38,7 @@ struct program_option {
 
 struct program_call {
 	enum report_format format;
+	bool is_format_given, no_pager;
 	struct select *select; /* NULL without PROGRAM_SELECT */
 	struct run_options run_options;
 	struct run *run;       /* NULL without PROGRAM_RUN */
@@ -65,6 +66,13 @@ struct program {
 
 /* Returns the exit code. */
 int program_main(const struct program *program, void *own, int argc, char **argv);
+
+/* The first rows of a ranking: those that --top asks for, PROGRAM_TERMINAL_ROWS on a terminal, else all
+ * (UINT64_MAX). */
+#define PROGRAM_TERMINAL_ROWS 20u
+uint64_t program_top(const struct program_call *call);
+/* Behind such a ranking of `count` rows: says that the terminal's default has left some out. */
+void program_say_left_out(const struct program_call *call, uint64_t count);
 
 /* For other main() functions; program_main does both. Where stdin, stdout or stderr is closed, opens a
  * placeholder, so that no file or pipe of ours gets that descriptor; writing still fails. Ignores SIGXFSZ,

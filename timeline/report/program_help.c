@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* program_help.c - see program_help.h. */
 #include "timeline/report/program_help.h"
+#include "timeline/report/terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,7 +93,7 @@ static void print_notes(const char *notes, size_t terminal)
 int program_help(const struct program *program, const struct program_option *const *shared,
 	size_t shared_count, struct error *error)
 {
-	size_t terminal = report_fit_terminal(stdout), size;
+	size_t terminal = terminal_columns(stdout), size;
 	char *text;
 	FILE *out = open_memstream(&text, &size);
 

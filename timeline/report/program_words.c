@@ -23,6 +23,16 @@ static int take_format(void *own, const char *value, struct error *error)
 	if (format < 0)
 		return error_set(error, ERROR_USAGE, "--format %s: write table, tsv or json", value);
 	words->call->format = (enum report_format)format;
+	words->call->is_format_given = true;
+	return 0;
+}
+
+static int take_no_pager(void *own, const char *value, struct error *error)
+{
+	struct program_words *words = own;
+
+	(void)value, (void)error;
+	words->call->no_pager = true;
 	return 0;
 }
 
@@ -119,6 +129,8 @@ static const struct shared_option {
 	struct program_option option;
 } shared_options[] = {
 	{PROGRAM_FORMAT, {0, "format", "FORMAT", "table (default), tsv or json", take_format}},
+	{PROGRAM_FORMAT,
+		{0, "no-pager", NULL, "print on a terminal at once, however long it is", take_no_pager}},
 	{PROGRAM_RUN | PROGRAM_RUNS,
 		{0, "debug-path", "DIR", "search DIR for binaries and debug information", take_debug_path}},
 	{PROGRAM_RUN | PROGRAM_RUNS,

@@ -13,6 +13,7 @@
 #include "store/base/json.h"
 #include "timeline/base/progress.h"
 #include "timeline/report/report_table.h"
+#include "timeline/report/terminal.h"
 
 #define SCHEMA_VERSION 1
 #define WRITE_BYTES (64u << 10) /* written at once */
@@ -233,7 +234,7 @@ void report_paste(struct report *report, const void *rows, size_t size)
 /* What failed is the file, or else the memory for what was to be written there. */
 static int write_end(struct report *report, struct error *error)
 {
-	bool failed = fflush(report->out) != 0 || report->failed;
+	bool failed = (!terminal_keeps(report->out) && fflush(report->out) != 0) || report->failed;
 
 	if (!failed)
 		return 0;

@@ -31,10 +31,15 @@ enum report_kind {
 	REPORT_PERCENT
 };
 
+/* Where a terminal has no room for all columns: which one goes first; of equal ones, the last. The first
+ * column and those of REPORT_WORTH_MOST stay. */
+enum report_worth { REPORT_WORTH_DEFAULT, REPORT_WORTH_LITTLE, REPORT_WORTH_SOME, REPORT_WORTH_MOST };
+
 struct report_column {
 	const char *name; /* raw bytes: a metric's name may be part of it */
 	enum report_kind kind;
 	unsigned least; /* fewest characters kept of a text on a terminal; 0: the default of report_fit.h */
+	enum report_worth worth;
 };
 
 struct report;

@@ -5,20 +5,12 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
+
+#include "timeline/report/terminal.h"
 
 static const char gap[] = "...";
 
 #define GAP_WIDTH (sizeof gap - 1)
-#define FOLDED_LEAST 44u /* of a text, where a row takes several lines anyway */
-
-size_t report_fit_terminal(FILE *out)
-{
-	struct winsize size;
-
-	return isatty(fileno(out)) && !ioctl(fileno(out), TIOCGWINSZ, &size) ? size.ws_col : 0;
-}
 
 void report_fit(size_t *widths, const bool *are_texts, const size_t *least, size_t count, size_t terminal)
 {
@@ -42,37 +34,52 @@ void report_fit(size_t *widths, const bool *are_texts, const size_t *least, size
 	}
 }
 
-/* How many columns a line has room for, one at least, where texts take so much of what they want. */
-static size_t line_count(
-	const size_t *wanted, const bool *are_texts, size_t text_most, size_t count, size_t room)
+/* Of the columns that stay, the one to go first: empty ones, then what the caller can spare, then from the
+ * right. SIZE_MAX: none may. */
+static size_t next_to_go(const struct report_fit_column *columns, size_t count)
 {
-	size_t columns = 0, width = 0;
+	size_t worst = SIZE_MAX, worst_worth = REPORT_FIT_KEEP;
 
-	for (; columns < count; columns++) {
-		bool is_cut = are_texts[columns] && wanted[columns] > text_most;
+	for (size_t i = count; i-- > 1;) {
+		size_t worth = columns[i].is_empty ? 0 : columns[i].worth;
 
-		width += (columns ? 2 : 0) + (is_cut ? text_most : wanted[columns]);
-		if (columns && width > room)
-			break;
+		if (!columns[i].is_gone && worth < worst_worth) {
+			worst = i;
+			worst_worth = worth;
+		}
 	}
-	return columns;
+	return worst;
 }
 
-bool report_fit_fold(size_t *widths, const size_t *wanted, const bool *are_texts, const size_t *least,
-	bool *begins, size_t count, size_t terminal)
+/* The least that the columns which stay take, with two spaces between. */
+static size_t least_total(const struct report_fit_column *columns, size_t count)
 {
-	size_t first = 0, room = terminal, columns;
+	size_t total = 0;
 
-	if (!terminal || line_count(widths, are_texts, SIZE_MAX, count, terminal) == count)
-		return false;
-	for (; first < count; first += columns) {
-		columns = line_count(wanted + first, are_texts + first, FOLDED_LEAST, count - first, room);
-		memcpy(widths + first, wanted + first, columns * sizeof *widths);
-		report_fit(widths + first, are_texts + first, least + first, columns, room);
-		begins[first] = first > 0;
-		room = terminal > REPORT_FIT_HANG ? terminal - REPORT_FIT_HANG : 1;
+	for (size_t i = 0; i < count; i++) {
+		size_t least = columns[i].least;
+
+		if (columns[i].is_gone)
+			continue;
+		total += (total ? 2 : 0) +
+			 (columns[i].is_text && columns[i].width > least ? least : columns[i].width);
 	}
-	return true;
+	return total;
+}
+
+size_t report_fit_drop(struct report_fit_column *columns, size_t count, size_t terminal)
+{
+	size_t gone = 0;
+
+	while (terminal && least_total(columns, count) > terminal) {
+		size_t next = next_to_go(columns, count);
+
+		if (next == SIZE_MAX)
+			break;
+		columns[next].is_gone = true;
+		gone++;
+	}
+	return gone;
 }
 
 static bool begins_character(char byte)
@@ -160,7 +167,7 @@ static void say_line(const char *text, size_t size, size_t terminal)
 
 void report_fit_say(const char *format, ...)
 {
-	size_t terminal = report_fit_terminal(stdout);
+	size_t terminal = terminal_columns(stdout);
 	char *text;
 	va_list arguments;
 	int bytes;

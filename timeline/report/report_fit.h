@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * report_fit.h - fits tables to a terminal: a row that is too wide gets its longest texts shortened in the
- * middle, where paths and templates are least informative; if that is not enough it takes several lines.
+ * middle, where paths and templates are least informative; if that is not enough, columns are left out.
  * Output to files and pipes stays as it is.
  */
 #ifndef TIMELINE_REPORT_FIT_H
@@ -14,20 +14,23 @@
 #include "store/base/bytes.h"
 
 #define REPORT_FIT_LEAST 28u /* fewest characters kept of a text */
-#define REPORT_FIT_HANG 4u   /* spaces before the further lines of a row */
-
-/* Characters per line of the terminal `out`; 0: no terminal, or unknown. */
-size_t report_fit_terminal(FILE *out);
 
 /* Reduces the widest text columns until `count` columns, with two spaces between, fit `terminal` (0: no
  * limit), or none can be reduced. No column falls below its `least`. */
 void report_fit(size_t *widths, const bool *are_texts, const size_t *least, size_t count, size_t terminal);
 
-/* For a row still too wide after fitting: begins[i] is set where a further line begins, after
- * REPORT_FIT_HANG spaces, and the texts of each line get the wanted width if it fits. False: the row is not
- * too wide. */
-bool report_fit_fold(size_t *widths, const size_t *wanted, const bool *are_texts, const size_t *least,
-	bool *begins, size_t count, size_t terminal);
+/* A column as a terminal's width sees it. `worth`: the least goes first, of equal ones the last; nobody drops
+ * the first column, nor what is worth REPORT_FIT_KEEP. */
+#define REPORT_FIT_KEEP 3u
+struct report_fit_column {
+	size_t width, least; /* a text may be shortened to `least` */
+	unsigned worth;
+	bool is_text, is_empty, is_gone;
+};
+
+/* Drops columns until what is left fits `terminal` (0: no limit), texts at their least. How many it dropped.
+ */
+size_t report_fit_drop(struct report_fit_column *columns, size_t count, size_t terminal);
 
 /* Number of UTF-8 characters. */
 size_t report_fit_width(const char *bytes, size_t size);

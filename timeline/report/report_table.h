@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "timeline/report/report.h"
+#include "timeline/report/report_fit.h"
 
 struct report_table {
 	FILE *out;
@@ -16,13 +17,14 @@ struct report_table {
 	size_t column_count;
 	struct store_bytes text, line; /* of the kept cells; scratch */
 	size_t *ends;		       /* where each kept cell ends in `text` */
-	size_t *widths;		       /* characters of the columns, followed by those of a row's cells */
-	size_t *least, *row_least;     /* fewest characters kept of each text */
-	bool *are_texts;	       /* columns */
-	bool *begins;		       /* columns: begin a further line of the row */
-	size_t terminal;	       /* its width, 0: none */
-	size_t rows_kept;
-	bool widths_known, is_folded, failed;
+	struct report_fit_column *fits;
+	struct {
+		size_t *widths, *least;
+		bool *are_texts;
+	} cells;	 /* of a row, or of the whole, without the columns that are gone */
+	size_t terminal; /* its width, 0: none */
+	size_t rows_kept, gone;
+	bool widths_known, failed;
 };
 
 /* The caller keeps `out` and `columns`, which must outlive the table. -1: no memory, and nothing to free. */

@@ -130,6 +130,7 @@ struct run_loop {
 	uint64_t start;	   /* offset of its header in the module; 0 if the line is known */
 };
 #define RUN_LOOP_NONE UINT32_MAX
+#define RUN_SPIN_NAME "<spin>" /* function below code in a loop that only waits (STORE_LOOP_SPIN) */
 const struct run_loop *run_loop(const struct run *run, uint32_t loop);
 
 enum run_scope_kind { RUN_SCOPE_ROOT, RUN_SCOPE_FUNCTION, RUN_SCOPE_INLINE };

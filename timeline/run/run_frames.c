@@ -295,11 +295,24 @@ static bool add_loop(struct run *run, struct run_frame *frame, const struct stor
 	return line->loop != RUN_LOOP_NONE;
 }
 
+/* Below code in a loop that waits, so that its time is apart from work. */
+static bool add_spin(struct run *run, struct run_frame *frame, const struct run_module *module)
+{
+	const struct run_frame_line *last =
+		intern_table_at(&run->frame_lines, frame->line + frame->lines - 1);
+	struct run_frame_line line = {
+		.file = last->file, .line = last->line, .kind = RUN_SCOPE_INLINE, .loop = RUN_LOOP_NONE};
+	struct run_function function =
+		function_named(run, RUN_SPIN_NAME, sizeof RUN_SPIN_NAME - 1, module->path);
+
+	return add_line(run, frame, &function, &line);
+}
+
 /* The scopes' text ids are of `reader`. */
 static bool add_scopes(struct run *run, struct run_frame *frame, const struct store_reader *reader,
 	const struct run_module *module, const struct store_scope *scopes, int count)
 {
-	bool ok = true;
+	bool ok = true, spins = false;
 
 	for (int i = 0; i < count && ok; i++) {
 		const struct store_scope *s = &scopes[i];
@@ -311,6 +324,7 @@ static bool add_scopes(struct run *run, struct run_frame *frame, const struct st
 
 		if (s->kind == STORE_SCOPE_LOOP) {
 			ok = add_loop(run, frame, reader, module, s);
+			spins |= size == sizeof STORE_LOOP_SPIN - 1 && !memcmp(name, STORE_LOOP_SPIN, size);
 			continue;
 		}
 		line.kind = i && s->kind == STORE_SCOPE_INLINE ? RUN_SCOPE_INLINE : RUN_SCOPE_FUNCTION;
@@ -320,7 +334,7 @@ static bool add_scopes(struct run *run, struct run_frame *frame, const struct st
 		function.line = s->decl_line;
 		ok = add_line(run, frame, &function, &line);
 	}
-	return ok;
+	return ok && (!spins || !frame->lines || add_spin(run, frame, module));
 }
 
 /* The store's id of a module of the run; 0: the store does not have it. */

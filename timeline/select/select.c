@@ -11,6 +11,7 @@
 #include "store/base/array.h"
 #include "timeline/base/glob.h"
 #include "timeline/run/run_internal.h"
+#include "timeline/select/formula_file.h"
 #include "timeline/sum/dividing.h"
 #include "timeline/sum/gpu_metric.h"
 #include "timeline/sum/state_metrics.h"
@@ -112,6 +113,39 @@ static bool is_one_of(const char *names, const char *name)
 	return false;
 }
 
+/* What --metric names of formulas that are kept becomes formulas; without other names there is no choice of
+ * metrics. */
+static int bind_kept_formulas(struct select *select, struct error *error)
+{
+	size_t kept = 0, before,
+	       added = 0; /* added: those given on the command line may name them, and follow */
+	int code = 0;
+
+	if (!select->takes_formulas || !select->metrics)
+		return 0;
+	for (size_t i = 0; select->metrics[i]; i++) {
+		char *text = run_has_metric(select->run, select->metrics[i]) || code
+				     ? NULL
+				     : formula_file_find(select->run, select->metrics[i]);
+
+		if (text) {
+			before = select->formula_count;
+			code = select_add_formula(select, added, text, error);
+			added += select->formula_count - before;
+			free(text);
+			free(select->metrics[i]);
+		} else {
+			select->metrics[kept++] = select->metrics[i];
+		}
+	}
+	select->metrics[kept] = NULL;
+	if (!kept) {
+		free(select->metrics);
+		select->metrics = NULL;
+	}
+	return code;
+}
+
 /* A metric that the run has not is a slip of the pen, not a selection. What was recorded under the name of a
  * derived metric (by another tool) goes before it. */
 static int bind_metrics(struct select *select, struct error *error)
@@ -210,6 +244,8 @@ int select_bind(struct select *select, struct run *run, struct error *error)
 		code = select_bind_time(select, select->begin_ns, select->end_ns, error);
 	if (!code)
 		code = bind_ops(select, error);
+	if (!code)
+		code = bind_kept_formulas(select, error);
 	if (!code)
 		code = bind_metrics(select, error);
 	if (!code)

@@ -51,6 +51,9 @@ struct select {
  */
 int select_bind_cost(struct select *select, struct error *error);
 
+/* Adds a formula, as --metric 'NAME = FORMULA' does, as number `at` of all; once. */
+int select_add_formula(struct select *select, size_t at, const char *text, struct error *error);
+
 /* Names of the options, by enum select_option_id. */
 extern const char *const select_option_names[SELECT_OPTION_COUNT];
 

@@ -215,15 +215,22 @@ static bool is_formula(const char *value)
 	return sign && strpbrk(sign, "$@");
 }
 
-static int take_formula(struct select *select, const char *value, struct error *error)
+int select_add_formula(struct select *select, size_t at, const char *text, struct error *error)
 {
-	char *copy = strdup(value);
+	char *copy;
 
+	for (size_t i = 0; i < select->formula_count; i++)
+		if (strcmp(select->formulas[i], text) == 0)
+			return 0;
+	copy = strdup(text);
 	if (!copy || !array_resize(&select->formulas, select->formula_count + 1, sizeof *select->formulas)) {
 		free(copy);
 		return error_memory(error);
 	}
-	select->formulas[select->formula_count++] = copy;
+	memmove(select->formulas + at + 1, select->formulas + at,
+		(select->formula_count - at) * sizeof *select->formulas);
+	select->formulas[at] = copy;
+	select->formula_count++;
 	return 0;
 }
 
@@ -236,7 +243,7 @@ int select_option(struct select *select, const char *name, const char *value, st
 		if (strcmp(select_option_names[i], name) != 0)
 			continue;
 		if (i == SELECT_OPTION_METRIC && select->takes_formulas && is_formula(value))
-			return take_formula(select, value, error);
+			return select_add_formula(select, select->formula_count, value, error);
 		copy = strdup(value);
 		if (!copy)
 			return error_memory(error);

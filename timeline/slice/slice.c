@@ -267,9 +267,10 @@ int slice_print_within(struct run *run, const struct select *select, enum report
 	size_t rows_max, struct error *error)
 {
 	static const struct report_column columns[] = {{"stream", REPORT_TEXT}, {"track", REPORT_TEXT},
-		{"begin_ns", REPORT_NUMBER}, {"end_ns", REPORT_NUMBER}, {"path", REPORT_COMPOSED},
-		{"op", REPORT_COMPOSED}, {"bytes", REPORT_FIGURES}, {"weight", REPORT_FIGURES},
-		{"metric", REPORT_COMPOSED}, {"value", REPORT_FIGURES}, {"attributes", REPORT_COMPOSED}};
+		{"begin_ns", REPORT_NUMBER}, {"end_ns", REPORT_NUMBER},
+		{"path", REPORT_COMPOSED, 0, REPORT_WORTH_MOST}, {"op", REPORT_COMPOSED},
+		{"bytes", REPORT_FIGURES}, {"weight", REPORT_FIGURES}, {"metric", REPORT_COMPOSED},
+		{"value", REPORT_FIGURES}, {"attributes", REPORT_COMPOSED}};
 	struct slice slice = {.run = run,
 		.select = select,
 		.cut = slice_cut_of(select),

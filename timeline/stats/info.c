@@ -323,12 +323,15 @@ static void put_stream(struct report *report, const struct run *run, const struc
 int info_print_streams(struct run *run, const struct select *select, enum report_format format, FILE *out,
 	struct error *error)
 {
-	static const struct report_column columns[] = {{"stream", REPORT_TEXT}, {"kind", REPORT_TEXT},
-		{"host", REPORT_TEXT}, {"rank", REPORT_NUMBER}, {"pid", REPORT_NUMBER},
-		{"tid", REPORT_NUMBER}, {"device", REPORT_NUMBER}, {"queue", REPORT_NUMBER},
-		{"name", REPORT_TEXT}, {"begin_ns", REPORT_DURATION}, {"end_ns", REPORT_DURATION},
-		{"samples", REPORT_NUMBER}, {"spans", REPORT_NUMBER}, {"values", REPORT_NUMBER},
-		{"lost", REPORT_NUMBER}};
+	static const struct report_column columns[] = {{"stream", REPORT_TEXT},
+		{"kind", REPORT_TEXT, 0, REPORT_WORTH_LITTLE}, {"host", REPORT_TEXT, 0, REPORT_WORTH_LITTLE},
+		{"rank", REPORT_NUMBER, 0, REPORT_WORTH_LITTLE},
+		{"pid", REPORT_NUMBER, 0, REPORT_WORTH_LITTLE},
+		{"tid", REPORT_NUMBER, 0, REPORT_WORTH_LITTLE},
+		{"device", REPORT_NUMBER, 0, REPORT_WORTH_LITTLE},
+		{"queue", REPORT_NUMBER, 0, REPORT_WORTH_LITTLE}, {"name", REPORT_TEXT},
+		{"begin_ns", REPORT_DURATION}, {"end_ns", REPORT_DURATION}, {"samples", REPORT_NUMBER},
+		{"spans", REPORT_NUMBER}, {"values", REPORT_NUMBER}, {"lost", REPORT_NUMBER}};
 	uint32_t count;
 	const uint32_t *streams = select_all_streams(select, &count);
 	struct report *report = NULL;

@@ -83,44 +83,6 @@ static const struct program program = {
 	.work = work,
 };
 
-/* Takes -p PIDS, however written, out of the command line; NULL: it is not there. */
-static const char *pids_take(int *argc, char **argv)
-{
-	for (int i = 1; i < *argc && strcmp(argv[i], "--"); i++) {
-		char *word = argv[i], *pids = NULL;
-		int taken = 1;
-
-		if (!strcmp(word, "-p") || !strcmp(word, "--pid")) {
-			pids = i + 1 < *argc ? argv[i + 1] : (char *)"";
-			taken = i + 1 < *argc ? 2 : 1;
-		} else if (!strncmp(word, "--pid=", 6)) {
-			pids = word + 6;
-		} else if (!strncmp(word, "-p", 2)) {
-			pids = word + 2;
-		}
-		if (!pids)
-			continue;
-		memmove(argv + i, argv + i + taken, (size_t)(*argc - i - taken + 1) * sizeof *argv);
-		*argc -= taken;
-		return pids;
-	}
-	return NULL;
-}
-
-/* "17" or "17,18". */
-static bool is_pids(const char *text)
-{
-	do {
-		char *end;
-		unsigned long pid = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
-
-		if (!pid || pid > INT32_MAX || (*end && *end != ','))
-			return false;
-		text = *end ? end + 1 : end;
-	} while (*text || text[-1] == ',');
-	return true;
-}
-
 /* The run of a look takes the place of the operand. */
 static int look(const char *pids, int argc, char **argv)
 {
@@ -129,10 +91,8 @@ static int look(const char *pids, int argc, char **argv)
 	struct error error = {.text = ""};
 	int code;
 
-	if (!is_pids(pids)) {
+	if (stacks_now_pids_check(pids, &error)) {
 		free(words);
-		error_set(&error, ERROR_USAGE,
-			"-p '%s': give the numbers of processes, such as 1234 or 1234,1240", pids);
 		return error_report(&error, "hpct-stacks");
 	}
 	if (!words || stacks_now_record(pids, run, sizeof run, &error) < 0) {
@@ -152,7 +112,7 @@ static int look(const char *pids, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	struct choice choice = {0};
-	const char *pids = pids_take(&argc, argv);
+	const char *pids = stacks_now_pids(&argc, argv);
 
 	return pids ? look(pids, argc, argv) : program_main(&program, &choice, argc, argv);
 }

@@ -8,6 +8,7 @@
 #include "timeline/report/formula_columns.h"
 #include "timeline/report/program.h"
 #include "timeline/report/report_fit.h"
+#include "timeline/stats/clusters_report.h"
 #include "timeline/stats/live.h"
 #include "timeline/stats/operations.h"
 #include "timeline/stats/stats_ask.h"
@@ -16,7 +17,8 @@ static const struct report_column columns[] = {{"key", REPORT_COMPOSED}, {"time_
 	{"percent", REPORT_PERCENT}, {"records", REPORT_NUMBER}};
 /* Keys may be long: in a table they come last. */
 static const struct report_column table_columns[] = {{"of life", REPORT_PERCENT}, {"of wall", REPORT_PERCENT},
-	{"time", REPORT_DURATION}, {"records", REPORT_NUMBER}, {"key", REPORT_COMPOSED}};
+	{"time", REPORT_DURATION}, {"records", REPORT_NUMBER},
+	{"key", REPORT_COMPOSED, 0, REPORT_WORTH_MOST}};
 
 struct options {
 	bool is_operations, has_absent;
@@ -128,10 +130,12 @@ static void print_table_row(struct report *report, const struct stats *stats, co
 	report_row(report);
 }
 
-static void print_table(struct report *report, const struct stats *stats, uint64_t top, bool has_absent,
-	const struct formula_columns *formulas, double *numbers)
+/* `foot`: rows of states, behind those of work. */
+static void print_table(struct report *report, const struct stats *stats, uint64_t top, uint64_t foot,
+	bool has_absent, const struct formula_columns *formulas, double *numbers)
 {
-	for (int states = 0; states < 2; states++)
+	for (int states = 0; states < 2; states++) {
+		top = states && foot > top ? foot : top;
 		for (size_t i = 0; i < stats->count && top; i++) {
 			const struct stats_row *row = &stats->rows[i];
 
@@ -140,9 +144,19 @@ static void print_table(struct report *report, const struct stats *stats, uint64
 			print_table_row(report, stats, row, formulas, numbers);
 			top--;
 		}
+	}
 	for (size_t i = 0; i < stats->count && top && has_absent; i++)
 		if (is_state(&stats->rows[i]) && stats->rows[i].state == EXTENT_ABSENT)
 			print_table_row(report, stats, &stats->rows[i], formulas, numbers);
+}
+
+static uint64_t work_rows(const struct stats *stats)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < stats->count; i++)
+		count += !is_state(&stats->rows[i]);
+	return count;
 }
 
 static int print_rows(struct program_call *call, const struct stats *stats,
@@ -162,8 +176,12 @@ static int print_rows(struct program_call *call, const struct stats *stats,
 		return rc;
 	if (is_table) {
 		print_coverage(call, stats);
-		print_table(report, stats, select_top(call->select), own->has_absent, formulas, numbers);
-		return report_close(report, error);
+		print_table(report, stats, program_top(call),
+			select_top(call->select) == UINT64_MAX ? UINT64_MAX : 0, own->has_absent, formulas,
+			numbers);
+		rc = report_close(report, error);
+		program_say_left_out(call, work_rows(stats));
+		return rc;
 	}
 	for (size_t i = 0; i < stats->count && i < select_top(call->select); i++) {
 		numbers_fill(stats, &stats->rows[i], formulas, numbers);
@@ -238,7 +256,7 @@ static int print_operations(struct program_call *call, struct error *error)
 			sizeof operation_columns / sizeof operation_columns[0], error);
 	if (rc < 0)
 		return rc;
-	for (size_t i = 0; i < operations.count && i < select_top(call->select); i++)
+	for (size_t i = 0; i < operations.count && i < program_top(call); i++)
 		print_operation(report, call->run, &operations.rows[i]);
 	/* of a filter that nothing matches, a header and a sentence: zeros would look like an answer */
 	if (operations.count || !select_has_record_filter(call->select)) {
@@ -246,7 +264,9 @@ static int print_operations(struct program_call *call, struct error *error)
 			print_figure(report, "queues at work", n, 0, operations.at_work_ns[n], true);
 		print_figure(report, "queued at most", 0, operations.queued_max, 0, false);
 	}
-	return report_close(report, error);
+	rc = report_close(report, error);
+	program_say_left_out(call, operations.count);
+	return rc;
 }
 
 static int take_operations(void *own, const char *value, struct error *error)
@@ -337,7 +357,8 @@ static int print_live(struct program_call *call, const struct live *live, struct
 		{"live_bytes", REPORT_FIGURES}, {"percent", REPORT_PERCENT},
 		{"allocated_bytes", REPORT_NUMBER}, {"freed_bytes", REPORT_NUMBER}};
 	static const struct report_column live_table[] = {{"in use", REPORT_SIZE}, {"share", REPORT_PERCENT},
-		{"allocated", REPORT_SIZE}, {"freed", REPORT_SIZE}, {"key", REPORT_COMPOSED}};
+		{"allocated", REPORT_SIZE}, {"freed", REPORT_SIZE},
+		{"key", REPORT_COMPOSED, 0, REPORT_WORTH_MOST}};
 	bool is_table = call->format == REPORT_TABLE;
 	struct report *report;
 	int rc = report_open(&report, stdout, call->format, "hpct-stats-live",
@@ -345,7 +366,7 @@ static int print_live(struct program_call *call, const struct live *live, struct
 
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < live->count && i < select_top(call->select); i++) {
+	for (size_t i = 0; i < live->count && i < program_top(call); i++) {
 		const struct live_row *row = &live->rows[i];
 		double share =
 			live->live_bytes > 0 ? 100.0 * (double)row->live_bytes / (double)live->live_bytes : 0;
@@ -409,14 +430,41 @@ static int ask_when(struct program_call *call, struct stats *stats, struct error
 	return 0;
 }
 
+/* ---- streams that do alike ---- */
+
+static int work_clusters(struct program_call *call, struct error *error)
+{
+	const struct options *own = call->own;
+	struct clusters clusters;
+	size_t formulas;
+	int rc = select_refuse(call->select, "metric", "--by cluster", error);
+
+	select_formulas(call->select, &formulas);
+	if (rc == 0 && (own->is_operations || own->when || own->at || own->has_absent || formulas))
+		rc = error_set(error, ERROR_USAGE,
+			"--by cluster compares streams by time: leave out --operations, --when, --at, "
+			"--absent "
+			"and --metric");
+	if (rc == 0)
+		rc = coverage_require(call->run, call->select, error);
+	if (rc == 0)
+		rc = clusters_make(&clusters, call->run, call->select, NULL, 0, &call->arena, error);
+	return rc ? rc
+		  : clusters_report(&clusters, call->run, call->format, select_top(call->select),
+			    &call->arena, error);
+}
+
 static int work(struct program_call *call, struct error *error)
 {
 	const struct options *own = call->own;
 	struct stats stats = {0};
 	struct formula_columns formulas = {0};
 	enum stats_by by = STATS_FUNCTION;
-	int rc = stats_ask_by(call->select, &by, error);
+	int rc;
 
+	if (select_by(call->select) && strcmp(select_by(call->select), "cluster") == 0)
+		return work_clusters(call, error);
+	rc = stats_ask_by(call->select, &by, error);
 	if (rc == 0 && (select_names_metric(call->select, LIVE_METRIC) || is_of_gpu(call)))
 		return work_live(call, by, error);
 	if (rc == 0 && own->at)
@@ -454,7 +502,7 @@ static const struct program program = {
 	.option_count = sizeof options / sizeof options[0],
 	.notes =
 		"KEY is function (default), path, module, line, loop, inline, file, instruction, "
-		"script, stream or op.\n"
+		"script, stream, op, or cluster: streams that do alike, and those that do not.\n"
 		"Each sample or span gets its part of its stream's timeline; states are rows too. In tsv and "
 		"json all rows sum to streams x window; the table has work first, then the states, as "
 		"shares of the streams' life and of streams x window.\n"

@@ -7,6 +7,7 @@
 #include "store/base/arena.h"
 #include "store/base/escape.h"
 #include "timeline/report/report_fit.h"
+#include "timeline/report/terminal.h"
 #include "timeline/scan/extent.h"
 
 #define BACK_MAX 4 /* consecutive waits to step back over, each with a look-up */
@@ -64,7 +65,7 @@ static void write_frames(
 	uint32_t scope = leaf->scope, shown = scope == UINT32_MAX ? scope : run_scope_at(run, scope, depth);
 	const char *file = leaf->file;
 	uint32_t at_line = leaf->line;
-	size_t terminal = report_fit_terminal(out);
+	size_t terminal = terminal_columns(out);
 	unsigned number = 0;
 	char text[32];
 

@@ -13,11 +13,13 @@
 #include "tui/app/actions.h"
 #include "tui/app/app.h"
 #include "tui/app/export.h"
+#include "tui/app/kept_run.h"
 #include "tui/app/saved_views.h"
 #include "tui/app/screenshot.h"
 #include "tui/models/blame_page.h"
 #include "tui/models/compare.h"
 #include "tui/models/config.h"
+#include "tui/models/flame_page.h"
 #include "tui/models/lanes.h"
 #include "tui/models/profile_page.h"
 #include "tui/models/runs_page.h"
@@ -297,9 +299,12 @@ static const struct command {
 	{"scale", lanes_set_scale, NULL, "own|shared|N A..B",
 		"of lanes: their own, one for a unit, or a range"},
 	{"mark", lanes_set_mark, NULL, "NAME<30", "a bound in a lane, and how often it is met"},
+	{"against", flame_page_against, NULL, "A..B|off",
+		"flame graph: of the window, held against that one"},
 	{"min", blame_page_set_min, NULL, "DURATION", "gaps shorter than that are counted, not listed"},
 	{"name", NULL, say_name, "", "the whole name of what is under the cursor"},
 	{"find", find, NULL, "NAME", "as /, then n N; ~ before it: a regular expression"},
+	{"write", kept_run_write, NULL, "RUN", "keeps what hpct-view -p records; else it is dropped"},
 	{"save", saved_views_write, NULL, "NAME", "keeps the view: window, cursor, depth, streams, pane"},
 	{"load", saved_views_load, NULL, "NAME", "comes back to it"},
 	{"runs", NULL, view_runs_open, "", "the runs beside this one, as R"},

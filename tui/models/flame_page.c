@@ -48,54 +48,68 @@ void flame_page_next_metric(struct flame_page *page)
 
 /* ---- the boxes ---- */
 
-/* The frame's window on the clock of B, from its origin; the whole run stands for the whole run. */
-static void put_window_of(struct session *session, bool is_b, char *out, size_t size_bytes)
-{
-	const struct run *b = is_b ? session->compare->other->run : NULL;
-	__int128 shift_ns = is_b ? (__int128)session->compare->offset_ns - run_origin_ns(b) : 0;
-	__int128 begin_ns = session->frame.begin_ns + shift_ns, end_ns = session->frame.end_ns + shift_ns;
+/* What a graph is of. */
+struct side {
+	struct run *run;
+	char window[96]; /* as --time takes it */
+};
 
-	if (session->compare && session->state.is_whole)
-		snprintf(out, size_bytes, "..");
-	else if (!is_b)
-		session_put_window(out, size_bytes, session);
-	else
-		snprintf(out, size_bytes, "%lluns..%lluns", (unsigned long long)(begin_ns > 0 ? begin_ns : 0),
-			(unsigned long long)(end_ns > 0 ? end_ns : 1));
+static void put_window(char *out, size_t size_bytes, __int128 begin_ns, __int128 end_ns)
+{
+	snprintf(out, size_bytes, "%lluns..%lluns", (unsigned long long)(begin_ns > 0 ? begin_ns : 0),
+		(unsigned long long)(end_ns > 0 ? end_ns : 1));
 }
 
-static int put_options(struct session *session, const struct flame_page *page, bool is_b,
-	struct select *select, const char *streams, struct error *error)
+/* Of two runs A is the first, and the frame's window is moved to the clock of B; the whole run stands for the
+ * whole run. Of two windows A is the one that was kept. */
+static struct side side_of(struct session *session, const struct flame_page *page, bool is_b)
+{
+	struct side side = {.run = is_b && session->compare ? session->compare->other->run : session->run};
+	__int128 origin_ns = run_origin_ns(side.run);
+
+	if (session->compare && session->state.is_whole)
+		snprintf(side.window, sizeof(side.window), "..");
+	else if (session->compare && is_b)
+		put_window(side.window, sizeof(side.window),
+			session->frame.begin_ns + (__int128)session->compare->offset_ns - origin_ns,
+			session->frame.end_ns + (__int128)session->compare->offset_ns - origin_ns);
+	else if (!session->compare && !is_b)
+		put_window(side.window, sizeof(side.window), page->kept_begin_ns - origin_ns,
+			page->kept_end_ns - origin_ns);
+	else
+		session_put_window(side.window, sizeof(side.window), session);
+	return side;
+}
+
+static int put_options(const struct side *side, const struct flame_page *page, struct select *select,
+	const char *streams, struct error *error)
 {
 	const char *metric = metrics[page->metric].name;
-	char window[96];
 	int result;
 
-	put_window_of(session, is_b, window, sizeof(window));
 	select_take_state_metrics(select);
 	select_take_gpu(select);
-	result = select_option(select, "time", window, error);
+	result = select_option(select, "time", side->window, error);
 	if (!result && streams[0])
 		result = select_option(select, "streams", streams, error);
 	if (!result && metric)
 		result = select_option(select, "metric", metric, error);
-	return result ? result
-		      : select_bind(select, is_b ? session->compare->other->run : session->run, error);
+	return result ? result : select_bind(select, side->run, error);
 }
 
 static int compute_one(struct session *session, struct flame_page *page, bool is_b, const char *streams,
 	struct flame *flame, struct error *error)
 {
-	struct run *run = is_b ? session->compare->other->run : session->run;
+	struct side side = side_of(session, page, is_b);
 	struct profile profile = {0};
 	struct select *select;
 	int result = select_new(&select, error);
 
 	if (result)
 		return result;
-	result = put_options(session, page, is_b, select, streams, error);
+	result = put_options(&side, page, select, streams, error);
 	if (!result)
-		result = profile_compute(&profile, run, select,
+		result = profile_compute(&profile, side.run, select,
 			page->is_bottom_up ? PROFILE_BOTTOM_UP : PROFILE_TOP_DOWN, &page->arena, error);
 	select_free(select);
 	return result ? result : flame_lay(flame, &profile, page->is_bottom_up, 0, &page->arena, error);
@@ -122,17 +136,34 @@ static void join(struct flame_page *page, const struct flame *a, uint32_t of_a, 
 	}
 }
 
+static uint64_t scaled(const struct flame_page *page, uint64_t value)
+{
+	return page->scale == 1 ? value : (uint64_t)((double)value * page->scale + 0.5);
+}
+
+/* A window of another length would have more or less of all. */
+static void scale_before(const struct session *session, struct flame_page *page)
+{
+	uint64_t length_ns = page->kept_end_ns - page->kept_begin_ns;
+
+	page->scale = 1;
+	if (!session->compare && length_ns)
+		page->scale = (double)(session->frame.end_ns - session->frame.begin_ns) / (double)length_ns;
+	for (uint32_t i = 0; i < page->flame.count; i++)
+		page->before[i] = scaled(page, page->before[i]);
+	page->before_total = scaled(page, page->before_total);
+	page->gone = scaled(page, page->gone);
+}
+
 static int compute(struct session *session, struct flame_page *page, const char *streams, struct error *error)
 {
 	struct flame before = {0};
-	int result;
+	bool has_kept = !session->compare && page->kept_end_ns;
+	int result = compute_one(session, page, true, session->compare ? "" : streams, &page->flame, error);
 
-	if (!session->compare)
-		return compute_one(session, page, false, streams, &page->flame, error);
-	result = compute_one(session, page, false, "", &before, error);
-	if (!result)
-		result = compute_one(session, page, true, "", &page->flame, error);
-	if (result || !page->flame.count)
+	if (!result && (session->compare || has_kept))
+		result = compute_one(session, page, false, has_kept ? streams : "", &before, error);
+	if (result || !page->flame.count || !(session->compare || has_kept))
 		return result;
 	page->before = arena_calloc(&page->arena, page->flame.count, sizeof(*page->before));
 	if (!page->before)
@@ -140,7 +171,65 @@ static int compute(struct session *session, struct flame_page *page, const char 
 	page->before_total = before.total;
 	if (before.count)
 		join(page, &before, 0, 0);
+	scale_before(session, page);
 	return 0;
+}
+
+/* ---- the window A ---- */
+
+static void say_two_runs(struct session *session)
+{
+	session_say(session, "two runs are held against each other already; 9 q goes back to one");
+}
+
+void flame_page_keep(struct session *session, struct flame_page *page)
+{
+	char window[96];
+
+	if (session->compare) {
+		say_two_runs(session);
+	} else if (page->kept_end_ns) {
+		page->kept_begin_ns = page->kept_end_ns = 0;
+		session_say(session, "no window is held against this one any more");
+	} else {
+		page->kept_begin_ns = session->frame.begin_ns;
+		page->kept_end_ns = session->frame.end_ns;
+		flame_page_put_kept(session, page, window, sizeof(window));
+		session_say(session,
+			"%s is A: go to another window, and G shows it against this one; m forgets it",
+			window);
+	}
+}
+
+void flame_page_against(struct session *session, const char *value)
+{
+	struct flame_page *page = flame_page_of(session);
+	struct select *select = NULL;
+	struct error error;
+
+	if (!page)
+		return;
+	if (session->compare) {
+		say_two_runs(session);
+	} else if (!strcmp(value, "off")) {
+		page->kept_begin_ns = page->kept_end_ns = 0;
+	} else if (select_new(&select, &error) || select_option(select, "time", value, &error) ||
+		   select_bind(select, session->run, &error)) {
+		session_say(session, "%s", error.text);
+	} else {
+		page->kept_begin_ns = select_begin_ns(select);
+		page->kept_end_ns = select_end_ns(select);
+	}
+	select_free(select);
+}
+
+void flame_page_put_kept(
+	const struct session *session, const struct flame_page *page, char *out, size_t size_bytes)
+{
+	uint64_t origin_ns = run_origin_ns(session->run);
+
+	snprintf(out, size_bytes, "%.4g..%.4g s", (double)(page->kept_begin_ns - origin_ns) / 1e9,
+		(double)(page->kept_end_ns - origin_ns) / 1e9);
 }
 
 int flame_page_change(const struct flame_page *page, uint32_t box)
@@ -159,7 +248,8 @@ static uint64_t key_of(struct session *session, const struct flame_page *page, c
 {
 	uint64_t of[] = {session->frame.begin_ns, session->frame.end_ns, run_end_ns(session->run),
 		(uint64_t)page->metric, page->is_bottom_up,
-		session->compare ? (uint64_t)session->compare->offset_ns : 0, session->compare != NULL};
+		session->compare ? (uint64_t)session->compare->offset_ns : 0, session->compare != NULL,
+		page->kept_begin_ns, page->kept_end_ns};
 
 	return store_hash64(streams, strlen(streams), store_hash64(of, sizeof(of), 7));
 }

@@ -2,7 +2,8 @@
 /*
  * flame_page.h - the flame graph of the window, of all streams that the filter keeps: which metric is wide,
  * which way it grows, the box with the cursor and the one that is zoomed into. view_flame.c draws it. With a
- * second run the boxes are B's, and each knows what A had on that path (all streams of both).
+ * second run the boxes are B's, and each knows what A had on that path (all streams of both). So it is with a
+ * window that was kept: the boxes are this window's, and A's values are taken as if it were as long.
  */
 #ifndef TUI_FLAME_PAGE_H
 #define TUI_FLAME_PAGE_H
@@ -11,11 +12,13 @@
 #include "tui/session/session.h"
 
 struct flame_page {
-	struct arena arena;	     /* of the profile and the boxes */
-	uint64_t *before;	     /* by box: A's value of the same path; NULL: one run */
-	uint64_t before_total, gone; /* A's sum; of it, paths that B does not have */
-	uint8_t *is_match;	     /* by box, of the last search; NULL: none */
-	uint64_t matched;	     /* inclusive value of the boxes that match, each once */
+	struct arena arena;		     /* of the profile and the boxes */
+	uint64_t *before;		     /* by box: A's value of the same path; NULL: one run */
+	uint64_t before_total, gone;	     /* A's sum; of it, paths that B does not have */
+	uint64_t kept_begin_ns, kept_end_ns; /* the window A; both 0: none */
+	double scale;			     /* of A's values; 1: two runs, or windows of one length */
+	uint8_t *is_match;		     /* by box, of the last search; NULL: none */
+	uint64_t matched;		     /* inclusive value of the boxes that match, each once */
 	struct flame flame;
 	uint64_t key; /* of the question that it answers */
 	bool is_loaded, is_bottom_up;
@@ -35,6 +38,14 @@ const char *flame_page_metric(const struct flame_page *page);
 /* As --metric takes it; NULL: without the option. */
 const char *flame_page_option(const struct flame_page *page);
 void flame_page_next_metric(struct flame_page *page);
+
+/* Keeps the frame's window as A; again: no more. */
+void flame_page_keep(struct session *session, struct flame_page *page);
+/* The window A as --time takes it, or "off". */
+void flame_page_against(struct session *session, const char *value);
+/* The window A, for people: "1.25..2 s". */
+void flame_page_put_kept(
+	const struct session *session, const struct flame_page *page, char *out, size_t size_bytes);
 
 /* Of a box of two runs: 1 more in B than in A, -1 less, 0 about the same. */
 int flame_page_change(const struct flame_page *page, uint32_t box);

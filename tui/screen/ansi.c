@@ -11,7 +11,11 @@ static void put_colour(FILE *out, int base, int index, int colours)
 {
 	if (index == PALETTE_DEFAULT)
 		return;
-	if (colours == 256)
+	if (colours == PALETTE_DIRECT) {
+		uint32_t rgb = palette_colour_rgb(colours, index);
+
+		fprintf(out, ";%d;2;%u;%u;%u", base + 8, rgb >> 16, rgb >> 8 & 255, rgb & 255);
+	} else if (colours == 256)
 		fprintf(out, ";%d;5;%d", base + 8, index);
 	else
 		fprintf(out, ";%d", index < 8 ? base + index : base + 60 + index - 8);

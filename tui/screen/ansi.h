@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ansi.h - prints a picture as text with terminal colours, for reports, recordings and tests. Uses ECMA-48
- * sequences and those of 256 colours only.
+ * sequences and those of 256 or 24-bit colours only.
  */
 #ifndef TUI_ANSI_H
 #define TUI_ANSI_H

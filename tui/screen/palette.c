@@ -2,7 +2,8 @@
 /*
  * palette.c - the tables behind tui/SCREEN.md, "Colours". The 256-colour indices were searched: those of
  * `safe` for distance under normal and colour-blind sight, the others for distance in CIELAB, all for
- * contrast with their text and on black and on white; do not change one alone.
+ * contrast with their text and on black and on white; do not change one alone. Those of 24 bits were searched
+ * near them, so that a function has about the same colour there.
  */
 #include "tui/screen/palette.h"
 
@@ -21,6 +22,31 @@ static const int16_t contexts_256[GRID_CONTEXTS][4] = {{196, 16, 196, 160}, {44,
 static const int16_t contexts_safe[SAFE_CONTEXTS][3] = {{25, 231, 25}, {67, 16, 67}, {69, 16, 69},
 	{75, 16, 33}, {93, 231, 93}, {98, 16, 98}, {117, 16, 31}, {126, 231, 126}, {173, 16, 167},
 	{176, 16, 133}, {180, 16, 137}, {186, 16, 101}, {218, 16, 168}, {220, 16, 100}};
+/* Ground, text on it; as text on black and white, on white, on black. */
+static const uint32_t contexts_direct[GRID_CONTEXTS][5] = {{0xf80038, 0x000000, 0xf80038, 0xe80030, 0xf80038},
+	{0x20e0c0, 0x000000, 0x009878, 0x008060, 0x20e0c0},
+	{0x2800f8, 0xf8f8f0, 0x8818f8, 0x2800f8, 0xc030f8},
+	{0xe8f010, 0x000000, 0x889000, 0x588000, 0xe8f010},
+	{0x0090f8, 0x000000, 0x0088f0, 0x0070d0, 0x0090f8},
+	{0xf8d090, 0x000000, 0xa88048, 0x887030, 0xf8d090},
+	{0x008000, 0xf8f8f0, 0x008000, 0x008000, 0x209018},
+	{0xf880f8, 0x000000, 0xd058d0, 0xb840b8, 0xf880f8},
+	{0x888000, 0x000000, 0x888000, 0x787800, 0x888000},
+	{0x00c8f0, 0x000000, 0x0090b0, 0x007898, 0x00c8f0},
+	{0x980838, 0xf8f8f0, 0xb83050, 0x980838, 0xd85068},
+	{0x18f888, 0x000000, 0x00a038, 0x008018, 0x18f888},
+	{0x0058f8, 0xf8f8f0, 0x0058f8, 0x0058f8, 0x7068f8},
+	{0xb8e878, 0x000000, 0x609830, 0x508010, 0xb8e878},
+	{0x8000a0, 0xf8f8f0, 0xa030c0, 0x8000a0, 0xc048d8},
+	{0x085838, 0xf8f8f0, 0x287050, 0x085838, 0x489070},
+	{0xf88880, 0x000000, 0xd06860, 0xc05050, 0xf88880},
+	{0x085078, 0xf8f8f0, 0x306890, 0x085078, 0x5080b0},
+	{0xf800f8, 0x000000, 0xf000f8, 0xc800d8, 0xf800f8},
+	{0x30f800, 0x000000, 0x00a000, 0x008000, 0x30f800},
+	{0x884880, 0xf8f8f0, 0x905088, 0x884880, 0xa868a0},
+	{0xf8b0e0, 0x000000, 0xb870a0, 0xa05888, 0xf8b0e0},
+	{0x784820, 0xf8f8f0, 0x905830, 0x784820, 0xa87048},
+	{0xf80090, 0x000000, 0xf80090, 0xe00080, 0xf80090}};
 static const int16_t contexts_16[] = {4, 6, 5, 12, 14, 13, 2, 10};
 static const int16_t contexts_8[] = {4, 6, 5, 7};
 
@@ -53,6 +79,7 @@ int palette_theme_find(const char *name)
 unsigned palette_slots(int colours)
 {
 	switch (palette_tier(colours)) {
+	case PALETTE_DIRECT:
 	case 256:
 		return theme == PALETTE_SAFE ? SAFE_CONTEXTS : GRID_CONTEXTS;
 	case 16:
@@ -107,6 +134,38 @@ static void set_256(struct palette *palette)
 		set(palette, GRID_GREY, PALETTE_DEFAULT, PALETTE_DEFAULT);
 		set(palette, GRID_HEADING, PALETTE_DEFAULT, PALETTE_DEFAULT);
 		palette->looks[GRID_HEADING].attributes = GRID_BOLD;
+	}
+}
+
+int palette_direct(uint32_t rgb)
+{
+	int colour = (int)((rgb >> 19 & 31) << 10 | (rgb >> 11 & 31) << 5 | (rgb >> 3 & 31));
+
+	return colour < PALETTE_DIRECT - 1 ? colour : PALETTE_DIRECT - 2; /* numbers of terminals end there */
+}
+
+/* What 256 colours have, but for functions. */
+static void set_direct(struct palette *palette)
+{
+	set_256(palette);
+	for (int style = 0; style < GRID_STYLE_COUNT; style++) {
+		struct palette_look *look = &palette->looks[style];
+
+		if (look->ink != PALETTE_DEFAULT)
+			look->ink = (int16_t)palette_direct(palette_rgb(look->ink));
+		if (look->ground != PALETTE_DEFAULT)
+			look->ground = (int16_t)palette_direct(palette_rgb(look->ground));
+	}
+	for (int i = 0; i < GRID_CONTEXTS && theme != PALETTE_SAFE; i++) {
+		const uint32_t *look = contexts_direct[i];
+
+		set(palette, GRID_BLOCK + i, palette_direct(look[1]), palette_direct(look[0]));
+		if (theme != PALETTE_CONTRAST)
+			set(palette, GRID_INK + i,
+				palette_direct(look[theme == PALETTE_DARK    ? 4
+						    : theme == PALETTE_LIGHT ? 3
+									     : 2]),
+				PALETTE_DEFAULT);
 	}
 }
 
@@ -173,6 +232,14 @@ uint32_t palette_rgb(int index)
 	return (uint32_t)steps[index / 36] << 16 | (uint32_t)steps[index / 6 % 6] << 8 | steps[index % 6];
 }
 
+uint32_t palette_colour_rgb(int colours, int colour)
+{
+	uint32_t of = (uint32_t)colour;
+
+	return colours == PALETTE_DIRECT ? (of >> 10 & 31) << 19 | (of >> 5 & 31) << 11 | (of & 31) << 3
+					 : palette_rgb(colour);
+}
+
 /* Black reads better on it than white: its luminance, with a square for the power of 2.4, is above that at
  * which both do equally. */
 static bool is_light(int index)
@@ -185,8 +252,17 @@ static bool is_light(int index)
 
 void palette_set_user(struct palette *palette, int user, int index)
 {
-	if (user < 0 || user >= GRID_USERS || index >= palette->colours)
+	bool is_direct = palette->colours == PALETTE_DIRECT;
+
+	if (user < 0 || user >= GRID_USERS || index >= palette->colours || index > 255)
 		return;
+	if (is_direct) {
+		set(palette, (enum grid_style)(GRID_USER + user),
+			palette_direct(is_light(index) ? 0 : 0xffffff), palette_direct(palette_rgb(index)));
+		set(palette, (enum grid_style)(GRID_USER_INK + user), palette_direct(palette_rgb(index)),
+			PALETTE_DEFAULT);
+		return;
+	}
 	set(palette, (enum grid_style)(GRID_USER + user),
 		palette->colours == 256 ? is_light(index) ? 16 : 231
 		: is_light(index)	? 0
@@ -197,7 +273,11 @@ void palette_set_user(struct palette *palette, int user, int index)
 
 int palette_tier(int colours)
 {
-	return colours >= 256 ? 256 : colours >= 16 ? 16 : colours >= 8 ? 8 : 0;
+	return colours >= PALETTE_DIRECT ? PALETTE_DIRECT
+	       : colours >= 256		 ? 256
+	       : colours >= 16		 ? 16
+	       : colours >= 8		 ? 8
+					 : 0;
 }
 
 void palette_init(struct palette *palette, int colours)
@@ -206,6 +286,9 @@ void palette_init(struct palette *palette, int colours)
 	for (int style = 0; style < GRID_STYLE_COUNT; style++)
 		set(palette, (enum grid_style)style, PALETTE_DEFAULT, PALETTE_DEFAULT);
 	switch (palette->colours) {
+	case PALETTE_DIRECT:
+		set_direct(palette);
+		break;
 	case 256:
 		set_256(palette);
 		break;
@@ -224,7 +307,7 @@ int palette_pair(const struct palette *palette, int style)
 {
 	int slots = (int)palette_slots(palette->colours);
 
-	if (palette->colours == 256 || style < GRID_BLOCK)
+	if (palette->colours >= 256 || style < GRID_BLOCK)
 		return style + 1;
 	if (style < GRID_INK)
 		return 1 + GRID_BLOCK + (style - GRID_BLOCK) % slots;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "tui/screen/direct.h"
 #include "tui/screen/palette.h"
 #include "tui/screen/signals.h"
 #include "tui/screen/text.h"
@@ -34,7 +35,7 @@ static struct {
 	int theme;
 	int background;	   /* enum palette_theme: what the terminal said, AUTO: nothing */
 	uint64_t asked_ms; /* when it was asked for it; 0: never, or it has answered */
-	bool has_mouse;
+	bool has_mouse, is_direct;
 	struct mouse_event mouse;
 	uint64_t click_ms;
 } screen;
@@ -71,6 +72,22 @@ static void put_leave(char *out, size_t size_bytes)
 	add_string(out, size_bytes, "\r\n");
 }
 
+/* A terminal of 24-bit colours has no others: where the user wants fewer it shows xterm's. */
+static short colour_of(int colour)
+{
+	bool is_other =
+		screen.is_direct && screen.palette.colours != PALETTE_DIRECT && colour != PALETTE_DEFAULT;
+
+	return (short)(is_other ? palette_direct(palette_rgb(colour)) : colour);
+}
+
+static void init_look(int style)
+{
+	const struct palette_look *look = &screen.palette.looks[style];
+
+	init_pair((short)palette_pair(&screen.palette, style), colour_of(look->ink), colour_of(look->ground));
+}
+
 static void init_colours(int wanted)
 {
 	screen.now = wanted;
@@ -79,6 +96,10 @@ static void init_colours(int wanted)
 	/* start_color alone would paint white on black; COLORS is set by it */
 	int colours = wanted != 0 && has_colors() && start_color() == OK ? COLORS : 0;
 
+	if (screen.is_direct && colours)
+		colours = PALETTE_DIRECT; /* COLORS is one less, the most that an entry can say */
+	else if (colours > 256)
+		colours = 256;
 	if (wanted >= 0 && wanted < colours)
 		colours = wanted;
 	if (colours &&
@@ -88,8 +109,7 @@ static void init_colours(int wanted)
 	if (!screen.palette.colours)
 		return;
 	for (int style = 0; style < GRID_STYLE_COUNT; style++)
-		init_pair((short)palette_pair(&screen.palette, style), screen.palette.looks[style].ink,
-			screen.palette.looks[style].ground);
+		init_look(style);
 }
 
 /* Terminals that are known to answer, or to pass over the question: others may print it. */
@@ -119,7 +139,7 @@ static void ask_background(void)
 
 	screen.background = PALETTE_AUTO;
 	screen.asked_ms = 0;
-	if (screen.palette.colours != 256 || !answers(getenv("TERM")))
+	if (screen.palette.colours < 256 || !answers(getenv("TERM")))
 		return;
 	fflush(stdout);
 	if (write(STDOUT_FILENO, question, sizeof(question) - 1) == (ssize_t)sizeof(question) - 1)
@@ -151,6 +171,29 @@ static SCREEN *terminal_open(void)
 	return access(own, R_OK) || setenv("TERMINFO", own, 1) ? NULL : newterm(NULL, stdout, stdin);
 }
 
+/* As terminal_open(), with 24-bit colours where the environment says that the terminal takes them. NULL: it
+ * does not, or this ncurses reads no entry from TERMINFO. */
+static SCREEN *terminal_open_direct(int colours)
+{
+	const char *term = getenv("TERM"), *own = getenv("TERMINFO");
+	char *before = own ? strdup(own) : NULL, *entry;
+	SCREEN *terminal = NULL;
+
+	if ((colours < 0 || colours >= PALETTE_DIRECT) &&
+		direct_is_said(getenv("COLORTERM"), term, getenv("TMUX"))) {
+		entry = direct_terminfo(term);
+		if (entry && !setenv("TERMINFO", entry, 1))
+			terminal = newterm(NULL, stdout, stdin);
+		free(entry);
+		if (before)
+			setenv("TERMINFO", before, 1);
+		else
+			unsetenv("TERMINFO");
+	}
+	free(before);
+	return terminal;
+}
+
 int screen_open(int colours, struct error *error)
 {
 	const char *name = getenv("TERM");
@@ -164,7 +207,9 @@ int screen_open(int colours, struct error *error)
 	result = signals_open(error);
 	if (result)
 		return result;
-	screen.terminal = terminal_open();
+	screen.terminal = terminal_open_direct(colours);
+	if (!screen.terminal)
+		screen.terminal = terminal_open();
 	if (!screen.terminal) {
 		signals_close();
 		return error_set(error, ERROR_USAGE,
@@ -173,6 +218,7 @@ int screen_open(int colours, struct error *error)
 	}
 	screen.is_open = true;
 	set_term(screen.terminal);
+	screen.is_direct = tigetnum("colors") == PALETTE_DIRECT - 1;
 	if (!has_string("cup")) {
 		screen_close();
 		return error_set(error, ERROR_USAGE,
@@ -342,8 +388,7 @@ void screen_set_users(const int *indices, int count)
 	for (int i = 0; i < count && screen.palette.colours; i++) {
 		palette_set_user(&screen.palette, i, indices[i]);
 		for (int style = GRID_USER + i; style < GRID_STYLE_COUNT; style += GRID_USERS)
-			init_pair((short)palette_pair(&screen.palette, style),
-				screen.palette.looks[style].ink, screen.palette.looks[style].ground);
+			init_look(style);
 	}
 }
 

@@ -34,7 +34,7 @@ void screen_close(void);
 /* The signal behind SCREEN_SIGNAL: after screen_close, dies by it. */
 void screen_die(void);
 
-int screen_colours(void); /* 256, 16, 8 or 0 */
+int screen_colours(void); /* PALETTE_DIRECT, 256, 16, 8 or 0 */
 /* Puts the user's colours in force: indices of the terminal's. */
 void screen_set_users(const int *indices, int count);
 /* Limits the colours from now on (0: the limit of screen_open, -1: none); returns how many remain. */

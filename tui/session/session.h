@@ -40,7 +40,7 @@ struct session_stats {
 
 /* How the terminal shows things. */
 struct session_looks {
-	int colours;	  /* 256, 16, 8, 0; mono marks blocks by letters */
+	int colours;	  /* a palette's tier; mono marks blocks by letters */
 	int theme;	  /* enum palette_theme */
 	int most_colours; /* the user's choice: 0 what the terminal has, -1 none */
 	unsigned live_ms; /* interval of reading a live run; 0: SESSION_LIVE_MS */

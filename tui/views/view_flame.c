@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * view_flame.c - the flame graph of the window (flame_page.h): callers above, callees below, a box
- * as wide as its share of the metric. With a second run the boxes are B's: orange has more than in A, blue
- * less, grey about the same.
+ * as wide as its share of the metric. With a second run, or a window that was kept, the boxes are B's: orange
+ * has more than in A, blue less, grey about the same.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,19 +97,25 @@ static void flame_draw(struct session *session, struct grid *grid, struct grid_a
 	free(spans);
 }
 
-static void put_gone(char *out, size_t size_bytes, const struct flame_page *page)
+static void put_gone(
+	char *out, size_t size_bytes, const struct session *session, const struct flame_page *page)
 {
-	char gone[FORMAT_NUMBER_BYTES];
+	char gone[FORMAT_NUMBER_BYTES], window[96] = "", scale[32] = "";
 
+	if (!session->compare)
+		flame_page_put_kept(session, page, window, sizeof(window));
+	if (page->scale < 0.9995 || page->scale > 1.0005)
+		snprintf(scale, sizeof(scale), " x %.3g", page->scale);
 	format_number_short(gone, page->gone);
-	snprintf(out, size_bytes, ", B against A%s%s", page->gone ? ", gone " : "", page->gone ? gone : "");
+	snprintf(out, size_bytes, ", B against A%s%s%s%s%s", *window ? " " : "", window, scale,
+		page->gone ? ", gone " : "", page->gone ? gone : "");
 }
 
 static void flame_title(struct session *session, char *out, size_t size_bytes)
 {
 	const struct flame_page *page = flame_page_of(session);
 
-	char share[FORMAT_NUMBER_BYTES], found[96] = "";
+	char share[FORMAT_NUMBER_BYTES], found[224] = "";
 
 	if (!page)
 		return;
@@ -117,9 +123,12 @@ static void flame_title(struct session *session, char *out, size_t size_bytes)
 	if (page->is_match)
 		snprintf(found, sizeof(found), ", found %s", share);
 	else if (page->before)
-		put_gone(found, sizeof(found), page);
-	snprintf(out, size_bytes, "%s, %s%s%s", flame_page_metric(page),
-		page->is_bottom_up ? "bottom-up" : "top-down", page->zoom ? ", zoomed in" : "", found);
+		put_gone(found, sizeof(found), session, page);
+	snprintf(out, size_bytes, "%s%s%s%s", flame_page_metric(page),
+		page->is_bottom_up ? ", bottom-up"
+		: page->before	   ? ""
+				   : ", top-down",
+		page->zoom ? ", zoomed in" : "", found);
 }
 
 /* "solve  B 1.86 s, A 1.24 s: x 1.50". */
@@ -195,6 +204,9 @@ static bool flame_act(struct session *session, enum keys_action action)
 		page->zoom = page->cursor = 0;
 		page->is_match = NULL;
 		return true;
+	case KEYS_DO_MARK:
+		flame_page_keep(session, page);
+		return true;
 	case KEYS_DO_GROUP_BY:
 		flame_page_next_metric(page);
 		return true;
@@ -212,7 +224,9 @@ static bool flame_act(struct session *session, enum keys_action action)
 
 static const struct view_key flame_keys[] = {{"arrows hjkl", "the caller, a callee, the box beside it"},
 	{"Enter  u", "zoom into the box; back out"}, {"Home", "the whole graph, in all its colours"},
-	{"b", "on CPU, wall time, blocked, GPU kernels"}, {"r", "from callers to callees, or the other way"},
+	{"b", "on CPU, wall time, blocked, GPU kernels"},
+	{"m", "this window is A: the graph of another one is held against it"},
+	{"r", "from callers to callees, or the other way"},
 	{"/ n N", "light up functions by name: the title says their share"}, {NULL, NULL}};
 
 const struct view view_flame = {.name = "Flame graph",
@@ -223,4 +237,4 @@ const struct view view_flame = {.name = "Flame graph",
 	.put_title = flame_title,
 	.put_status = flame_status,
 	.own_keys = flame_keys,
-	.hints = "arrows move  Enter zoom  u out  b metric  r reversed  / find  q back"};
+	.hints = "arrows move  Enter zoom  u out  b metric  r reversed  m against  / find  q back"};

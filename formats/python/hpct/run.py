@@ -209,7 +209,8 @@ class Run:
 
     def _answer(self, rows: _Rows) -> Any:
         table = rows.next(0)
-        return self._shaped(table if table is not None else Table([], 0))
+        assert table is not None  # the first is there, if without rows
+        return self._shaped(table)
 
     # ---- questions ----
 
@@ -268,9 +269,14 @@ class Run:
         """The lines of the timeline, as ``hpct-info --streams`` lists them; all, or those of an expression."""
         return self._answer(self._ask("streams", dict(streams=streams)))
 
-    def contexts(self, columns: Words = None) -> Answer:
-        """Call paths: context parent depth function module file line path loop. Deep ones have long paths: choose."""
-        return self._answer(self._ask("contexts", dict(columns=columns)))
+    def contexts(self, columns: Words = None, *, context: Words = None, time: Time = None,
+                 streams: Optional[str] = None) -> Answer:
+        """Call paths: context parent depth function module file line path loop. Deep ones have long paths: choose.
+
+        All, or those of a pattern, whose costs (``"*@cost>5%"``) are those of a window and of streams.
+        """
+        return self._answer(self._ask("contexts", dict(columns=columns, context=_words(context), time=_time(time),
+                                                       streams=streams)))
 
     def modules(self) -> Answer:
         """Binaries, as ``hpct-info --modules`` lists them."""

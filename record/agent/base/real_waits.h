@@ -65,6 +65,7 @@ char *__fgets_chk(char *to, size_t room, int bytes, FILE *from);
 	X(fwrite)                     \
 	X(getdelim)                   \
 	X(getline)                    \
+	X(kill)                       \
 	X(mtx_lock)                   \
 	X(mtx_timedlock)              \
 	X(mtx_trylock)                \
@@ -94,6 +95,7 @@ char *__fgets_chk(char *to, size_t room, int bytes, FILE *from);
 	X(pthread_rwlock_timedwrlock) \
 	X(pthread_rwlock_tryrdlock)   \
 	X(pthread_rwlock_trywrlock)   \
+	X(pthread_rwlock_unlock)      \
 	X(pthread_rwlock_wrlock)      \
 	X(pthread_testcancel)         \
 	X(pthread_timedjoin_np)       \

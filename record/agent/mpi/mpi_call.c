@@ -374,6 +374,6 @@ void mpi_call_end(struct mpi_call *call, bool has_worked)
 	span.bytes = bytes_of(call);
 	attributes_write(call, has_worked, text);
 	wait_end_call(&call->wait, call->real, &span);
-	if (!call->is_summed && may_sum(call->kind))
+	if (!call->is_summed && call->wait.thread && may_sum(call->kind))
 		mpi_sums_span(call->wait.thread, call->wait.begin_ns, process_now_ns());
 }

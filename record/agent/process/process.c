@@ -104,13 +104,18 @@ static uint64_t ring_stride(void)
 	return EVENT_RING_STRIDE + (has_tallies() ? EVENT_TALLIES_STRIDE : 0);
 }
 
+static uint64_t code_bytes(void)
+{
+	return process.settings.java ? EVENT_CODE_DATA : 0;
+}
+
 /* As many rings as the limits allow. Of a limited address space they take an eighth at most, so that the
  * program's own mappings do not fail later. */
 static uint32_t rings_affordable(bool *activity)
 {
 	static const int limits[] = {RLIMIT_AS, RLIMIT_FSIZE};
 	uint64_t bytes = RINGS_AT + EVENT_RINGS_MAX * ring_stride() + EVENT_SWITCHES_BYTES + ACTIVITY_BYTES +
-			 EVENT_NAMES_DATA;
+			 EVENT_NAMES_DATA + code_bytes();
 	struct rlimit limit;
 
 	for (unsigned i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
@@ -123,7 +128,7 @@ static uint32_t rings_affordable(bool *activity)
 	}
 	bytes -= bytes < EVENT_SWITCHES_BYTES ? bytes : EVENT_SWITCHES_BYTES;
 	*activity = bytes > ACTIVITY_SHARE * ACTIVITY_BYTES;
-	bytes -= *activity ? ACTIVITY_BYTES + EVENT_NAMES_DATA : 0;
+	bytes -= *activity ? ACTIVITY_BYTES + EVENT_NAMES_DATA + code_bytes() : 0;
 	return bytes < RINGS_AT ? 0 : (uint32_t)((bytes - RINGS_AT) / ring_stride());
 }
 
@@ -190,6 +195,8 @@ static void shared_fill(
 	shared->memory_bytes += has_tallies() ? ring_count * EVENT_TALLIES_STRIDE : 0;
 	shared->names_at = activity ? shared->memory_bytes : 0;
 	shared->memory_bytes += activity ? EVENT_NAMES_DATA : 0;
+	shared->code_at = activity && process.settings.java ? shared->memory_bytes : 0;
+	shared->memory_bytes += shared->code_at ? EVENT_CODE_DATA : 0;
 	shared->rings_at = RINGS_AT;
 	shared->begin_ns = process_now_ns();
 	shared->keeps_recursion = process.settings.keeps_recursion;
@@ -206,7 +213,7 @@ int process_open(char **argv, char **envp)
 	bool activity;
 	uint32_t count = rings_affordable(&activity);
 	size_t bytes = RINGS_AT + count * ring_stride() + EVENT_SWITCHES_BYTES +
-		       (activity ? ACTIVITY_BYTES + EVENT_NAMES_DATA : 0);
+		       (activity ? ACTIVITY_BYTES + EVENT_NAMES_DATA + code_bytes() : 0);
 	void *memory;
 
 	if (!count)

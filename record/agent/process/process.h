@@ -27,12 +27,14 @@ struct process_settings {
 	bool no_gprof;	  /* disable the self-profiling of programs built with -pg */
 	bool delayed;	  /* sampling starts switched off ... */
 	bool unsampled;	  /* ... and is not switched on */
+	bool dormant;	  /* off, and nothing is armed, until hpct-record --start */
 	bool io;	  /* record calls that move bytes as spans */
 	uint64_t memleak; /* probability that an allocation is tallied, times 2^32; 0: none */
 	bool no_mpi;	  /* calls of MPI are no spans */
 	bool sums_mpi;	  /* MPI's names are there, and short calls may be sums */
 	bool sums_all_mpi;
 	uint64_t mpi_bound_ns; /* below it they are */
+	bool java;	       /* names of compiled methods are asked for */
 	bool openmp;	       /* regions of OpenMP are summed: a runtime is there, or may come */
 };
 
@@ -41,7 +43,8 @@ struct process {
 	struct event_module *modules;
 	unsigned char *rings;
 	uint32_t ring_count;
-	bool is_suspended; /* so are future children and the programs they run */
+	bool is_suspended;	/* so are future children and the programs they run */
+	_Atomic bool is_parked; /* sampling is off for whoever records: timers do not run, see start_stop.h */
 	/* A seccomp filter would kill the process for asking what a descriptor is. */
 	_Atomic bool asks_no_descriptors;
 	struct process_settings settings;

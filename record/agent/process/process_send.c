@@ -90,7 +90,7 @@ static int send_with_switches(int memory, int pidfd)
 	struct switches switches = {0};
 	int descriptors[2 + EVENT_SWITCHES_MAX] = {memory, pidfd}, result = -1;
 
-	if (process.settings.switches && !switches_open(&switches)) {
+	if (process.settings.switches && !atomic_load(&process.is_parked) && !switches_open(&switches)) {
 		memcpy(descriptors + 2, switches.events, switches.count * sizeof(int));
 		result = message_send(EVENT_HANDSHAKE_PROCESS, descriptors, 2 + switches.count,
 			switches.bytes, process_now_ns());

@@ -34,8 +34,10 @@ static void events_parse(struct process_settings *settings)
 	settings->switches = strstr(events, " SWITCHES") != NULL;
 	settings->waits = strstr(events, EVENT_WORD_WAITS) != NULL;
 	settings->keeps_recursion = strstr(events, EVENT_WORD_RECURSION) != NULL;
+	settings->java = strstr(events, EVENT_WORD_JAVA) != NULL;
 	settings->no_gprof = strstr(events, EVENT_WORD_NO_GPROF) != NULL;
-	settings->delayed = strstr(events, EVENT_WORD_DELAY) != NULL;
+	settings->dormant = strstr(events, EVENT_WORD_DORMANT) != NULL;
+	settings->delayed = settings->dormant || strstr(events, EVENT_WORD_DELAY) != NULL;
 	settings->unsampled = strstr(events, EVENT_WORD_UNSAMPLED) != NULL;
 	settings->io = strstr(events, EVENT_WORD_IO) != NULL;
 	settings->memleak = memleak ? strtoull(memleak + strlen(EVENT_WORD_MEMLEAK), NULL, 16) : 0;

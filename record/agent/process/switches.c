@@ -27,7 +27,7 @@ static struct {
 	void *maps[EVENT_SWITCHES_MAX];
 	unsigned count;
 	uint32_t bytes;
-	bool per_thread;
+	_Atomic bool per_thread;
 	bool traps;
 	bool counts_no_losses; /* an older kernel */
 	uint64_t trap_config, trap_period, trap_data;
@@ -250,6 +250,12 @@ void switches_hand_over(struct switches *switches, int result)
 	switches_close();
 	held.per_thread = false;
 	refused(EMFILE);
+}
+
+void switches_begin_late(void)
+{
+	if (!held.count && process.settings.switches)
+		held.per_thread = true;
 }
 
 void *switches_thread_open(void)

@@ -41,6 +41,10 @@ void switches_end(void);
 /* Unmaps the process's rings, which the collector will not read. */
 void switches_close(void);
 
+/* Sampling begins in a process that was begun without switch records: the collector opens those of the
+ * threads that are there, later threads have their own rings. Signal safe. */
+void switches_begin_late(void);
+
 /* If every thread needs its own ring: opens and sends that of the calling thread, which is not the first.
  * Returns its mapping, or NULL. */
 void *switches_thread_open(void);

@@ -3,9 +3,13 @@
 #include "record/agent/python/python_layout.h"
 
 #include <stddef.h>
+#include <string.h>
 
 /* clang-format off */
 #define CODE_3_8 .code_name = 112, .code_file = 104, .code_first_line = 40, .code_lines = 120
+#define FRAME_3_14 .frame_previous = 8, .frame_code = 0, .frame_instruction = 56, .frame_owner = 74, \
+	.owner_entry = 3, .code_name = 120, .code_qualified = 128, .code_file = 112, .code_first_line = 68, \
+	.code_lines = 136, .code_traceable = 192, .code_begin = 208
 #define STRING_WIDE .ascii_bytes = 48, .compact_bytes = 72
 #define STRING_NARROW .ascii_bytes = 40, .compact_bytes = 56
 
@@ -28,6 +32,7 @@ static const struct python_layout layouts[] = {
 	 .owner_entry = 3,
 	 .code_name = 120, .code_qualified = 128, .code_file = 112, .code_first_line = 72, .code_lines = 136,
 	 .code_traceable = 168, .code_begin = 184, .runtime_gil = 360, .state_thread = 152,
+	 .runtime_interpreters = 40, .interpreter_threads = 16, .state_next = 8,
 	 STRING_WIDE},
 	{.minor = 12, .entry = PYTHON_ENTRY_FRAME, .lines = PYTHON_LINES_3_11, .state_frame = 56,
 	 .control_frame = 0, .control_previous = 8,
@@ -39,6 +44,21 @@ static const struct python_layout layouts[] = {
 	 .frame_previous = 8, .frame_code = 0, .frame_instruction = 56, .frame_owner = 70, .owner_entry = 3,
 	 .code_name = 120, .code_qualified = 128, .code_file = 112, .code_first_line = 68, .code_lines = 136,
 	 .code_traceable = 184, .code_begin = 200, .interpreter_gil = 16, .state_interpreter = 16, .state_thread = 152,
+	 .published = {.gil = 112, .state_frame = 184, .state_thread = 192, .frame_previous = 232, .frame_code = 240,
+		       .frame_instruction = 248, .frame_owner = 264, .code_file = 280, .code_qualified = 296,
+		       .code_lines = 304, .code_first_line = 312, .code_begin = 344},
+	 STRING_NARROW},
+	{.minor = 14, .entry = PYTHON_ENTRY_FRAME, .lines = PYTHON_LINES_3_11, .state_frame = 72,
+	 FRAME_3_14, .interpreter_gil = 16, .state_interpreter = 16, .state_thread = 152,
+	 .published = {.gil = 120, .state_frame = 208, .state_thread = 216, .frame_previous = 256, .frame_code = 264,
+		       .frame_instruction = 272, .frame_owner = 288, .code_file = 320, .code_qualified = 336,
+		       .code_lines = 344, .code_first_line = 352, .code_begin = 384},
+	 STRING_NARROW},
+	{.minor = 15, .entry = PYTHON_ENTRY_FRAME, .lines = PYTHON_LINES_3_11, .state_frame = 72,
+	 FRAME_3_14, .interpreter_gil = 16, .state_interpreter = 16, .state_thread = 176,
+	 .published = {.gil = 120, .state_frame = 208, .state_thread = 240, .frame_previous = 320, .frame_code = 328,
+		       .frame_instruction = 336, .frame_owner = 352, .code_file = 384, .code_qualified = 400,
+		       .code_lines = 408, .code_first_line = 416, .code_begin = 448},
 	 STRING_NARROW},
 };
 /* clang-format on */
@@ -49,4 +69,31 @@ const struct python_layout *python_layout_find(unsigned minor)
 		if (layouts[i].minor == minor)
 			return &layouts[i];
 	return NULL;
+}
+
+bool python_layout_agrees(const struct python_layout *layout, uint64_t base)
+{
+	const struct {
+		uint16_t at, is;
+	} all[] = {{layout->published.gil, layout->interpreter_gil},
+		{layout->published.state_frame, layout->state_frame},
+		{layout->published.state_thread, layout->state_thread},
+		{layout->published.frame_previous, layout->frame_previous},
+		{layout->published.frame_code, layout->frame_code},
+		{layout->published.frame_instruction, layout->frame_instruction},
+		{layout->published.frame_owner, layout->frame_owner},
+		{layout->published.code_file, layout->code_file},
+		{layout->published.code_qualified, layout->code_qualified},
+		{layout->published.code_lines, layout->code_lines},
+		{layout->published.code_first_line, layout->code_first_line},
+		{layout->published.code_begin, layout->code_begin}};
+
+	for (size_t i = 0; layout->published.gil && i < sizeof(all) / sizeof(*all); i++) {
+		uint64_t published;
+
+		memcpy(&published, (const void *)(uintptr_t)(base + all[i].at), sizeof(published));
+		if (published != all[i].is)
+			return false;
+	}
+	return true;
 }

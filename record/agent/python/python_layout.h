@@ -10,6 +10,7 @@
 #ifndef RECORD_AGENT_PYTHON_LAYOUT_H
 #define RECORD_AGENT_PYTHON_LAYOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* How the table of lines is written: CPython's notes on lnotab and on locations. */
@@ -41,6 +42,16 @@ struct python_layout {
 	/* the GIL: in the runtime, or 0 and a pointer in the interpreter's state */
 	uint16_t runtime_gil, interpreter_gil;
 	uint16_t state_interpreter, state_thread; /* in a thread state: that pointer, and pthread_self() */
+	/* from 3.13 on: where _PyRuntime, which begins with struct _Py_DebugOffsets, publishes some of these
+	 */
+	struct {
+		uint16_t gil, state_frame, state_thread;
+		uint16_t frame_previous, frame_code, frame_instruction, frame_owner;
+		uint16_t code_file, code_qualified, code_lines, code_first_line, code_begin;
+	} published;
+	/* the list of all thread states, for who reads from outside (record/process/remote_python.h): the
+	 * first interpreter in the runtime, its first state, the next state. 0: not known */
+	uint16_t runtime_interpreters, interpreter_threads, state_next;
 	/* strings: bytes of the header before ASCII, and before other characters */
 	uint16_t ascii_bytes, compact_bytes;
 };
@@ -58,5 +69,7 @@ struct python_layout {
 
 /* The row of a minor version of Python 3; NULL: not known. */
 const struct python_layout *python_layout_find(unsigned minor);
+/* What the runtime at `base` publishes is as the row says, or it publishes nothing. */
+bool python_layout_agrees(const struct python_layout *layout, uint64_t base);
 
 #endif

@@ -35,13 +35,14 @@ static bool may_ask(const struct callpath_cache_entry *entry, const struct unwin
 
 static bool holds(struct callpath_cache_entry *entry)
 {
-	const struct unwind_word *word = &entry->words[entry->differed];
+	const struct unwind_word *word = &entry->words[entry->differed], *end = &entry->words[entry->count];
+	const char *stack = (const char *)(uintptr_t)entry->sp;
 
 	if (!entry->count || (may_ask(entry, word) && !holds_word(entry, word)))
 		return false;
-	for (unsigned i = 0; i < entry->count; i++)
-		if (!holds_word(entry, &entry->words[i])) {
-			entry->differed = i;
+	for (word = entry->words; word < end; word++)
+		if (*(const uint64_t *)(const void *)(stack + word->offset) != word->value) {
+			entry->differed = (unsigned)(word - entry->words);
 			return false;
 		}
 	return true;

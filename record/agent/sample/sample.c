@@ -330,6 +330,13 @@ HOT static void handler_call_take(void *what)
 			t->source->take && t->source->take(t, handler_call->info, handler_call->context);
 }
 
+/* The collector's word that start_stop_obey has something to do. A late one says so for nothing. */
+HOT static bool is_order(const siginfo_t *info)
+{
+	return info->si_code == SI_QUEUE && (uintptr_t)info->si_value.sival_ptr == EVENT_CONTROL_VALUE &&
+	       process_is_live();
+}
+
 /* qemu-user 7.2 calls handlers with a misaligned stack. */
 #if defined(__x86_64__)
 __attribute__((force_align_arg_pointer))
@@ -342,6 +349,12 @@ sample_handle(int signal, siginfo_t *info, void *context)
 	    error = *error_place;
 
 	handler_call.is_taken = source_timer_periods(info, &handler_call.periods);
+	if (!handler_call.is_taken && is_order(info)) {
+		start_stop_obey();
+		syscall_restart_settle(context);
+		*error_place = error;
+		return;
+	}
 	if (handler_call.thread && thread_stack_take(handler_call.thread)) {
 		handler_stack_call(handler_call.thread->handler_stack + HANDLER_STACK_BYTES,
 			handler_call_take, &handler_call);

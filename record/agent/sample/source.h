@@ -78,7 +78,8 @@ void source_hand_over(void);
 /* Interval at which the kernel checks CPU timers. */
 uint64_t source_tick_ns(void);
 
-/* A CPU timer for the calling thread. 0 or negative: the kernel has none, or the program needs what is left.
+/* A CPU timer for the calling thread, which does not run yet if period_ns is 0. 0 or negative: the kernel has
+ * none, or the program needs what is left.
  */
 int source_timer_start(struct source_handle *handle, uint64_t period_ns);
 /* The process has no timer of ours: it has just begun, or is the child of a fork. */
@@ -86,6 +87,9 @@ void source_timers_none(void);
 /* Signals that wait may be so few (RLIMIT_SIGPENDING) that ours could be in the program's way. */
 bool source_signals_are_few(void);
 void source_timer_stop(struct source_handle *handle);
+/* For whoever records (start_stop_obey): all timers of the time source stop, those of later threads included,
+ * or run again. Signal safe. */
+void source_timers_park(bool is_parked);
 /* Signals of the time source's timer are due that have not come: the CPU time that they may tell of at most;
  * 0: none are. Of any thread of the process. */
 uint64_t source_timer_due_ns(struct event_ring *ring);

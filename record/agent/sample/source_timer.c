@@ -15,6 +15,7 @@
 #include "record/agent/sample/sample.h"
 #include "record/agent/sample/signal_guard.h"
 #include "record/agent/sample/source.h"
+#include "record/agent/sample/start_stop.h"
 #include "record/agent/sample/thread.h"
 
 static const char cookie; /* its address identifies our timers */
@@ -58,14 +59,21 @@ static bool timer_is_to_spare(void)
 	return most >= SIGNALS_MANY || atomic_load(&timers) < most / 2;
 }
 
+/* 0: it no longer runs. */
+static int timer_set(int timer, uint64_t period_ns)
+{
+	struct timespec period = {(time_t)(period_ns / 1000000000u), (long)(period_ns % 1000000000u)};
+	struct itimerspec interval = {period, period};
+
+	return (int)syscall(SYS_timer_settime, timer, 0, &interval, NULL);
+}
+
 int source_timer_start(struct source_handle *handle, uint64_t period_ns)
 {
 	struct kernel_sigevent event = {.value.sival_ptr = (void *)(uintptr_t)&cookie,
 		.signal = AGENT_SIGNAL,
 		.notify = SIGEV_THREAD_ID,
 		.tid = (pid_t)syscall(SYS_gettid)};
-	struct timespec period = {(time_t)(period_ns / 1000000000u), (long)(period_ns % 1000000000u)};
-	struct itimerspec interval = {period, period};
 
 	if (atomic_load(&signal_guards[SIGNAL_GUARD_SAMPLES].is_read) || !timer_is_to_spare() ||
 		syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &handle->timer)) {
@@ -73,7 +81,7 @@ int source_timer_start(struct source_handle *handle, uint64_t period_ns)
 		return -1;
 	}
 	atomic_fetch_add(&timers, 1);
-	if (syscall(SYS_timer_settime, handle->timer, 0, &interval, NULL)) {
+	if (period_ns && timer_set(handle->timer, period_ns)) {
 		source_timer_stop(handle);
 		return -1;
 	}
@@ -103,6 +111,9 @@ HOT static void timer_tick(struct thread *t, const ucontext_t *context, uint64_t
 	uint64_t weight = periods * process.settings.period_ns;
 	uint64_t known = t->ahead_ns < weight ? t->ahead_ns : weight, now_ns = process_handler_now_ns();
 
+	if (start_stop_is_anew(t))
+		t->ahead_ns = known = 0; /* those signals never came */
+
 	t->ahead_ns -= known;
 	atomic_store_explicit(&t->ring.shared->timer_signal_ns, now_ns, memory_order_relaxed);
 	if (known < weight)
@@ -118,9 +129,26 @@ static int timer_arm(struct thread *t)
 
 	t->ahead_ns = t->catch_up_ns = 0;
 	atomic_store(&ring->timer_signal_ns, process_now_ns());
-	result = source_timer_start(&t->handle, process.settings.period_ns);
+	result = source_timer_start(&t->handle, 0);
 	atomic_store(&ring->timer, (uint32_t)(t->handle.timer + 1));
+	/* Who parks them now sees this one, or is seen here. */
+	if (!result && !atomic_load(&process.is_parked))
+		timer_set(t->handle.timer, process.settings.period_ns);
 	return result;
+}
+
+void source_timers_park(bool is_parked)
+{
+	uint32_t claimed = atomic_load(&process.shared->ring_claimed);
+
+	atomic_store(&process.is_parked, is_parked);
+	for (uint32_t i = 0; i < claimed; i++) {
+		struct event_ring *ring = process_ring_at(i);
+		uint32_t timer = atomic_load(&ring->timer);
+
+		if (timer && atomic_load(&ring->state) == EVENT_RING_CLAIMED)
+			timer_set((int)timer - 1, is_parked ? 0 : process.settings.period_ns);
+	}
 }
 
 /* Where many want a processor, the ticks of a tenth of a second and more may all meet others. The kernel says

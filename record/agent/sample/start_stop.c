@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "record/agent/base/hot_section.h"
+#include "record/agent/process/switches.h"
 #include "record/agent/sample/sample.h"
 #include "record/agent/sample/trace.h"
 
@@ -17,6 +18,7 @@ static HOT_DATA struct {
 void start_stop_init(bool delayed)
 {
 	atomic_store(&control.is_paused, delayed);
+	atomic_store(&process.is_parked, process.settings.dormant);
 }
 
 HOT bool start_stop_is_off(void)
@@ -73,6 +75,11 @@ uint64_t start_stop_uncovered_ns(const struct thread *t)
 	uint64_t known = ring->cpu_begin_ns + start_stop_off_ns(ring, cpu_ns) + t->covered_ns;
 
 	return cpu_ns > known ? cpu_ns - known : 0;
+}
+
+HOT bool start_stop_is_anew(const struct thread *t)
+{
+	return t->pause_epoch != atomic_load_explicit(&control.epoch, memory_order_acquire);
 }
 
 HOT uint64_t start_stop_weight(struct thread *t, uint64_t weight)
@@ -151,7 +158,8 @@ void start_stop_switch_off(void)
 
 void start_stop_switch_on(void)
 {
-	if (process.settings.unsampled || !process_is_own() || atomic_flag_test_and_set(&control.busy))
+	if (process.settings.unsampled || atomic_load(&process.is_parked) || !process_is_own() ||
+		atomic_flag_test_and_set(&control.busy))
 		return;
 	if (start_stop_is_off() && !log_has_room(2)) {
 		atomic_fetch_add(&process.shared->pauses_refused, 1);
@@ -161,6 +169,54 @@ void start_stop_switch_on(void)
 		atomic_fetch_add(&control.epoch, 1);
 		here_sample(false);
 		atomic_store(&control.is_paused, false);
+	}
+	atomic_flag_clear(&control.busy);
+}
+
+/* ---- by whoever records ---- */
+
+/* No sample is taken here: it would show whatever this signal met, or was sent for. */
+static void obey_off(void)
+{
+	source_timers_park(true);
+	if (start_stop_is_off())
+		return;
+	atomic_store(&control.is_paused, true);
+	clocks_stop();
+	log_put(process_now_ns());
+}
+
+static void obey_on(void)
+{
+	bool is_to_begin = start_stop_is_off() && !process.settings.unsampled;
+
+	if (is_to_begin && !log_has_room(2)) {
+		atomic_fetch_add(&process.shared->pauses_refused, 1);
+		return;
+	}
+	if (is_to_begin) {
+		clocks_start();
+		log_put(process_now_ns());
+		atomic_fetch_add(&control.epoch, 1);
+		atomic_store(&control.is_paused, false);
+	}
+	switches_begin_late();
+	source_timers_park(false);
+}
+
+void start_stop_obey(void)
+{
+	uint32_t wanted;
+
+	if (!process_is_own() || atomic_flag_test_and_set(&control.busy))
+		return;
+	wanted = atomic_load(&process.shared->control_wanted);
+	if (wanted != atomic_load(&process.shared->control_done)) {
+		if (wanted & EVENT_CONTROL_ON)
+			obey_on();
+		else
+			obey_off();
+		atomic_store(&process.shared->control_done, wanted);
 	}
 	atomic_flag_clear(&control.busy);
 }

@@ -8,6 +8,9 @@
  *   event_ring                                      pause_cpu_ns   paused_cpu_ns += the dots
  *
  * A thread's weights add up to its CPU clock without the dots.
+ *
+ * Whoever records does the same by hpct-record --stop and --start (start_stop_obey): then the timers stop,
+ * too, and hpct_start() has no effect meanwhile.
  */
 #ifndef RECORD_AGENT_START_STOP_H
 #define RECORD_AGENT_START_STOP_H
@@ -35,6 +38,20 @@ uint64_t start_stop_uncovered_ns(const struct thread *t);
 /* Weight of a sample of `weight` ns: the first one after a pause takes its weight from the thread's clock.
  * Signal safe. */
 uint64_t start_stop_weight(struct thread *t, uint64_t weight);
+
+/* True until the first sample after a pause has asked for its weight. Signal safe. */
+bool start_stop_is_anew(const struct thread *t);
+
+/* Somebody has asked for a start or a stop (event_process.control_wanted), and it was not done yet: does it.
+ * Signal safe, on any thread. */
+void start_stop_obey(void);
+static inline bool start_stop_is_asked(void)
+{
+	struct event_process *shared = process.shared;
+
+	return shared && atomic_load_explicit(&shared->control_wanted, memory_order_relaxed) !=
+				 atomic_load_explicit(&shared->control_done, memory_order_relaxed);
+}
 
 void start_stop_switch_off(void);
 void start_stop_switch_on(void);

@@ -122,6 +122,10 @@ static const char *put_thing(char *to, int fd, const char *key, bool is_read)
 		return NULL;
 	if (!strcmp(link, "anon_inode:[timerfd]"))
 		return "timer";
+	if (!strcmp(link, "anon_inode:[signalfd]") && is_read) {
+		put(strcat(to, key), "signal:", (unsigned long)process_pid());
+		return "signal";
+	}
 	if (strcmp(link, "anon_inode:[eventfd]") || fd >= DESCRIPTORS)
 		return NULL;
 	strcat(to, key);
@@ -311,20 +315,40 @@ static bool is_wake(struct thread *t, uint64_t begin_ns, const void *object, uns
 	return !is_again;
 }
 
+static void publish_wake(const struct wait *wait, const void *function, const char *text)
+{
+	struct wait_call call = {.name = "wake", .attributes = text, .is_later = true, .may_drop = true};
+
+	wait_publish(wait, process_now_ns(), function, &call);
+}
+
+OWN void cause_signal(uint64_t begin_ns, const void *function, const char *name, int pid)
+{
+	struct wait wait = {.thread = sigaltstack_is_scarce() ? NULL : thread_self(), .begin_ns = begin_ns};
+	int error = errno;
+	char text[96];
+
+	if (!wait.thread || start_stop_is_off())
+		return;
+	put_call(text, name);
+	put(text, ",wakes=signal:", (unsigned long)pid);
+	publish_wake(&wait, function, text);
+	errno = error;
+}
+
 OWN void cause_wake(
 	uint64_t begin_ns, const void *function, const char *name, const void *object, unsigned waiters)
 {
 	/* A handler may post a semaphore, on however small a stack. */
 	struct wait wait = {.thread = sigaltstack_is_scarce() ? NULL : thread_self(), .begin_ns = begin_ns};
 	char text[96];
-	struct wait_call call = {.name = "wake", .attributes = text, .is_later = true, .may_drop = true};
 
 	if (!wait.thread || !is_wake(wait.thread, begin_ns, object, waiters) || start_stop_is_off())
 		return;
 	put_call(text, name);
 	strcat(text, ",wakes=");
 	environment_hexadecimal(text + strlen(text), (uintptr_t)object);
-	wait_publish(&wait, process_now_ns(), function, &call);
+	publish_wake(&wait, function, text);
 }
 
 unsigned long cause_thread_number(pthread_t thread)

@@ -46,6 +46,8 @@ void cause_end_poll(const struct wait *wait, const void *function, const char *n
 void cause_wake(
 	uint64_t begin_ns, const void *function, const char *name, const void *object, unsigned waiters);
 
+/* The calling thread has sent another process a signal. Keeps errno. */
+void cause_signal(uint64_t begin_ns, const void *function, const char *name, int pid);
 /* Linux has the thread's number in the number of its clock. 0: it is over, or not known. */
 unsigned long cause_thread_number(pthread_t thread);
 

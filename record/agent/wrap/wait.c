@@ -7,6 +7,17 @@
 #include "record/agent/sample/tally.h"
 #include "record/agent/sample/trace.h"
 
+OWN void wait_begin_parked(struct wait *wait)
+{
+	int error = errno;
+
+	if (start_stop_is_asked())
+		start_stop_obey();
+	if (atomic_load(&process.is_parked))
+		wait->thread = NULL;
+	errno = error;
+}
+
 const struct timespec *wait_rest(const struct wait *wait, const struct timespec *whole, struct timespec *rest)
 {
 	uint64_t gone_ns = process_now_ns() - wait->begin_ns;

@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "record/agent/sample/sigaltstack.h"
+#include "record/agent/sample/start_stop.h"
 #include "record/agent/sample/thread.h"
 
 #define WAIT_LEAST_NS UINT64_C(20000) /* shorter waits are not published */
@@ -49,6 +50,10 @@ void wait_publish(
  * sample_catch_up. */
 void wait_yielded(struct thread *thread);
 
+/* Of a wait that begins while nothing is measured (start_stop.h), or somebody has asked for a change of that:
+ * does what is asked. Afterwards wait->thread is NULL if the wait does not count. Keeps errno. */
+void wait_begin_parked(struct wait *wait);
+
 /* Begins a wait. t->wait_frame may be of an outer wait that a longjmp has left: then it is not further out
  * than our frame, and does not count. */
 static inline void wait_begin(struct wait *wait)
@@ -57,6 +62,11 @@ static inline void wait_begin(struct wait *wait)
 
 	wait->thread = t;
 	if (!t)
+		return;
+	/* A signal would end some waits, so the collector sends none to who waits. */
+	if (atomic_load_explicit(&process.is_parked, memory_order_relaxed) || start_stop_is_asked())
+		wait_begin_parked(wait);
+	if (!wait->thread)
 		return;
 	sigaltstack_check();
 	wait->begin_ns = process_now_ns();

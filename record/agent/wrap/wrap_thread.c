@@ -8,6 +8,7 @@
 #include "record/agent/base/real.h"
 #include "record/agent/base/vdso.h"
 #include "record/agent/base/wrap.h"
+#include "record/agent/java/java.h"
 #include "record/agent/process/process.h"
 #include "record/agent/sample/exec_environment.h"
 #include "record/agent/sample/signal_guard.h"
@@ -140,9 +141,11 @@ static struct thread *prepare(
 WRAPPER int pthread_create(
 	pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)
 {
-	struct thread *t = prepare(attributes, routine, argument, __builtin_return_address(0));
+	struct thread *t;
 	int result;
 
+	java_look();
+	t = prepare(attributes, routine, argument, __builtin_return_address(0));
 	if (!t)
 		return REAL(pthread_create)(thread, attributes, routine, argument);
 	signal_guards_hold();

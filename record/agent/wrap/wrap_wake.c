@@ -43,6 +43,44 @@ WAKES(cnd_signal, cnd_t, condition_waiters((const pthread_cond_t *)(const void *
 WAKES(cnd_broadcast, cnd_t, condition_waiters((const pthread_cond_t *)(const void *)object))
 WAKES(sem_post, sem_t, semaphore_waiters(object))
 
+/* glibc's word of a read-write lock, since 2.25: readers from bit 3 on; 2: a writer has it, or is the next
+ * one; 1: writers have their turn. So 2 alone is a writer that waits for readers. libc does not know them:
+ * the last one tells. Whoever counts two may be that, since another may leave at the same time. */
+#define RWLOCK_TURN 3u
+#define RWLOCK_WRITER_WAITS 2u
+
+static __attribute__((noinline)) int rwlock_unlock(pthread_rwlock_t *lock, unsigned word)
+{
+	uint64_t begin_ns = word >> 3 <= 2 && process_is_live() ? process_now_ns() : 0;
+	int result = REAL(pthread_rwlock_unlock)(lock);
+
+	if (begin_ns)
+		cause_wake(begin_ns, (const void *)(uintptr_t)real.pthread_rwlock_unlock,
+			"pthread_rwlock_unlock", lock, 1);
+	return result;
+}
+
+WRAPPER int pthread_rwlock_unlock(pthread_rwlock_t *lock)
+{
+	unsigned word = __atomic_load_n(&lock->__data.__readers, __ATOMIC_RELAXED);
+
+	/* Without REAL(), so that nothing is saved on the way to the jump. */
+	if (__builtin_expect((word & RWLOCK_TURN) == RWLOCK_WRITER_WAITS || !real.pthread_rwlock_unlock, 0))
+		return rwlock_unlock(lock, word);
+	return real.pthread_rwlock_unlock(lock);
+}
+
+/* Processes that wake each other by signals read them from a signalfd, as postgres's backends do. */
+WRAPPER int kill(pid_t pid, int signal)
+{
+	uint64_t begin_ns = pid > 0 && signal && process_is_live() ? process_now_ns() : 0;
+	int result = REAL(kill)(pid, signal);
+
+	if (begin_ns && !result && pid != (pid_t)process_pid())
+		cause_signal(begin_ns, (const void *)(uintptr_t)real.kill, "kill", (int)pid);
+	return result;
+}
+
 WRAPPER int eventfd(unsigned count, int flags)
 {
 	int fd = REAL(eventfd)(count, flags);

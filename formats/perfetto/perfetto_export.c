@@ -1,29 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perfetto.c - exports a run as Perfetto's protobuf: lanes of trace_walk.h are tracks, launches flows to
- * their operations. Names are interned by one sequence of packets; packets are deflated in blocks.
+ * perfetto_export.c - exports a run as Perfetto's protobuf: lanes of trace_walk.h are tracks, launches flows
+ * to their operations. Packets are deflated in blocks, and small before that:
+ *
+ *   sequence   of 64 lanes: names are interned by it, a packet of new ones stands before what needs them
+ *   lane       has a clock in its sequence, in which times count from event to event
+ *   defaults   told when the events of another lane follow: its track, its clock
  */
 #include <stdlib.h>
 #include <zlib.h>
 
 #include "formats/base/format.h"
 #include "formats/base/trace_walk.h"
-#include "formats/perfetto/perfetto.pb-c.h"
+#include "formats/perfetto/perfetto_import.h"
+#include "formats/perfetto/perfetto_packets.h"
 #include "store/base/arena.h"
+#include "store/base/array.h"
 #include "store/base/hash.h"
 #include "timeline/base/key_ids.h"
 #include "timeline/report/coverage.h"
 #include "timeline/slice/slice.h"
 
 #define BLOCK_BYTES ((size_t)512 << 10)
-#define SEQUENCE 1u
+#define SEQUENCE_LANES 64u /* a sequence has so many clocks of its own, from 64 on */
+#define SEQUENCE_CLOCK 64u
+#define PLAIN_BYTES 128 /* of a plain packet, whose fields are numbers */
 #define CLOCK_REALTIME_ID 1u
 #define CLOCK_BOOTTIME_ID 6u
 
-/* Ids of tracks, by kind. */
-#define UUID_PROCESS ((uint64_t)1 << 40)
-#define UUID_LANE ((uint64_t)2 << 40)
-#define UUID_COUNTER ((uint64_t)3 << 40)
+/* Ids of tracks, by kind; small numbers are short. */
+enum track_kind { TRACK_PROCESS = 1, TRACK_LANE, TRACK_COUNTER };
+
+static uint64_t uuid_of(enum track_kind kind, uint64_t number)
+{
+	return number * 4 + kind;
+}
 
 #define PACKET_TAG 0x0au /* Trace.packet */
 
@@ -45,6 +56,12 @@ struct counter_key {
 	uint64_t stream;
 };
 
+/* A name of a sequence. */
+struct name_key {
+	struct store_hash hash;
+	uint64_t sequence;
+};
+
 struct perfetto {
 	struct run *run;
 	const struct select *select;
@@ -52,7 +69,12 @@ struct perfetto {
 	struct key_ids tables[TABLES], counters;
 	struct new_names news[TABLES];
 	struct store_bytes block, packed;
-	bool has_record, has_begun, failed;
+	bool has_record, failed;
+	uint32_t sequence;  /* of the packets that follow */
+	uint32_t sequences; /* that have begun */
+	uint32_t lane;	    /* whose defaults are told; 0: none */
+	uint64_t *times_ns; /* [lane] of its last event */
+	size_t time_room;
 };
 
 /* ---- packets ---- */
@@ -85,24 +107,39 @@ static void write_block(struct perfetto *file)
 	file->block.size = 0;
 }
 
-static void put_packet(struct perfetto *file, packet_type *packet)
+static void put_bytes(struct perfetto *file, const uint8_t *bytes, size_t size)
 {
-	size_t size;
-	uint8_t *to;
-
-	packet->has_trusted_packet_sequence_id = packet->has_sequence_flags = true;
-	packet->trusted_packet_sequence_id = SEQUENCE;
-	packet->sequence_flags = file->has_begun ? 2 : 1;
-	file->has_begun = true;
-	size = hpct__perfetto__trace_packet__get_packed_size(packet);
 	store_bytes_put(&file->block, &(uint8_t){PACKET_TAG}, 1);
 	store_bytes_put_varint(&file->block, size);
-	to = store_bytes_reserve(&file->block, size);
-	if (to)
-		file->block.size += hpct__perfetto__trace_packet__pack(packet, to);
+	store_bytes_put(&file->block, bytes, size);
 	file->failed |= file->block.failed;
 	if (file->block.size > BLOCK_BYTES)
 		write_block(file);
+}
+
+/* 1: a sequence begins, what was interned is forgotten; 2: what was told before is needed. */
+static uint32_t flags_of(struct perfetto *file)
+{
+	if (file->sequence <= file->sequences)
+		return 2;
+	file->sequences = file->sequence;
+	return 1;
+}
+
+static void put_packet(struct perfetto *file, packet_type *packet)
+{
+	uint8_t *to;
+	size_t size;
+
+	packet->has_trusted_packet_sequence_id = packet->has_sequence_flags = true;
+	packet->trusted_packet_sequence_id = file->sequence;
+	packet->sequence_flags = flags_of(file);
+	size = hpct__perfetto__trace_packet__get_packed_size(packet);
+	file->packed.size = 0;
+	to = store_bytes_reserve(&file->packed, size);
+	file->failed |= !to;
+	if (to)
+		put_bytes(file, to, hpct__perfetto__trace_packet__pack(packet, to));
 }
 
 /* ---- interned names ---- */
@@ -112,7 +149,8 @@ static uint64_t intern(struct perfetto *file, enum table table, const char *text
 	struct store_hash hash = store_hash128(text, size);
 	struct new_names *news = &file->news[table];
 	bool is_new;
-	uint32_t number = key_ids_put(&file->tables[table], &hash, &is_new);
+	const struct name_key key = {hash, file->sequence};
+	uint32_t number = key_ids_put(&file->tables[table], &key, &is_new);
 
 	file->failed |= number == KEY_IDS_NONE;
 	if (is_new && news->count < NEW_MAX) {
@@ -127,36 +165,134 @@ static uint64_t intern(struct perfetto *file, enum table table, const char *text
 	return (uint64_t)number + 1;
 }
 
-static bool take_news(struct perfetto *file, Hpct__Perfetto__InternedData *data)
+/* New names, in a packet before the one that needs them. */
+static void put_news(struct perfetto *file)
 {
+	packet_type packet = HPCT__PERFETTO__TRACE_PACKET__INIT;
+	Hpct__Perfetto__InternedData data = HPCT__PERFETTO__INTERNED_DATA__INIT;
 	struct new_names *news = file->news;
 
-	hpct__perfetto__interned_data__init(data);
-	data->n_event_categories = news[TABLE_CATEGORY].count;
-	data->event_categories = news[TABLE_CATEGORY].list;
-	data->n_event_names = news[TABLE_NAME].count;
-	data->event_names = news[TABLE_NAME].list;
-	data->n_debug_annotation_names = news[TABLE_KEY].count;
-	data->debug_annotation_names = news[TABLE_KEY].list;
-	data->n_debug_annotation_string_values = news[TABLE_TEXT].count;
-	data->debug_annotation_string_values = news[TABLE_TEXT].list;
-	return news[TABLE_CATEGORY].count || news[TABLE_NAME].count || news[TABLE_KEY].count ||
-	       news[TABLE_TEXT].count;
+	if (!(news[TABLE_CATEGORY].count | news[TABLE_NAME].count | news[TABLE_KEY].count |
+		    news[TABLE_TEXT].count))
+		return;
+	data.n_event_categories = news[TABLE_CATEGORY].count;
+	data.event_categories = news[TABLE_CATEGORY].list;
+	data.n_event_names = news[TABLE_NAME].count;
+	data.event_names = news[TABLE_NAME].list;
+	data.n_debug_annotation_names = news[TABLE_KEY].count;
+	data.debug_annotation_names = news[TABLE_KEY].list;
+	data.n_debug_annotation_string_values = news[TABLE_TEXT].count;
+	data.debug_annotation_string_values = news[TABLE_TEXT].list;
+	packet.interned_data = &data;
+	put_packet(file, &packet);
+	for (size_t i = 0; i < TABLES; i++)
+		news[i].count = 0;
+}
+
+/* ---- lanes and their times ---- */
+
+static void set_clock(Hpct__Perfetto__ClockSnapshot__Clock *clock, uint32_t id, uint64_t time_ns)
+{
+	hpct__perfetto__clock_snapshot__clock__init(clock);
+	clock->has_clock_id = clock->has_timestamp = true;
+	clock->clock_id = id;
+	clock->timestamp = time_ns;
+}
+
+static uint32_t clock_of(uint32_t lane)
+{
+	return SEQUENCE_CLOCK + (lane - 1) % SEQUENCE_LANES;
+}
+
+/* The lane's clock begins at the run's origin, as all do: readers want clocks that only go on. */
+static void begin_clock(struct perfetto *file, uint32_t lane)
+{
+	packet_type packet = HPCT__PERFETTO__TRACE_PACKET__INIT;
+	Hpct__Perfetto__ClockSnapshot snapshot = HPCT__PERFETTO__CLOCK_SNAPSHOT__INIT;
+	Hpct__Perfetto__ClockSnapshot__Clock clocks[2], *list[2] = {&clocks[0], &clocks[1]};
+
+	set_clock(&clocks[0], CLOCK_BOOTTIME_ID, run_origin_ns(file->run));
+	set_clock(&clocks[1], clock_of(lane), run_origin_ns(file->run));
+	clocks[1].has_is_incremental = clocks[1].is_incremental = true;
+	snapshot.n_clocks = 2;
+	snapshot.clocks = list;
+	packet.clock_snapshot = &snapshot;
+	put_packet(file, &packet);
+	file->times_ns[lane] = run_origin_ns(file->run);
+}
+
+static bool begin_lane(struct perfetto *file, uint32_t lane)
+{
+	file->sequence = 1 + (lane - 1) / SEQUENCE_LANES;
+	if (!array_widen(&file->times_ns, &file->time_room, lane, sizeof *file->times_ns)) {
+		file->failed = true;
+		return false;
+	}
+	begin_clock(file, lane);
+	return true;
+}
+
+/* From here on events are of that lane. */
+static void use_lane(struct perfetto *file, uint32_t lane)
+{
+	packet_type packet = HPCT__PERFETTO__TRACE_PACKET__INIT;
+	Hpct__Perfetto__TracePacketDefaults defaults = HPCT__PERFETTO__TRACE_PACKET_DEFAULTS__INIT;
+	Hpct__Perfetto__TrackEventDefaults event = HPCT__PERFETTO__TRACK_EVENT_DEFAULTS__INIT;
+
+	if (file->lane == lane)
+		return;
+	file->lane = lane;
+	file->sequence = 1 + (lane - 1) / SEQUENCE_LANES;
+	event.has_track_uuid = defaults.has_timestamp_clock_id = true;
+	event.track_uuid = uuid_of(TRACK_LANE, lane);
+	defaults.timestamp_clock_id = clock_of(lane);
+	defaults.track_event_defaults = &event;
+	packet.trace_packet_defaults = &defaults;
+	put_packet(file, &packet);
+}
+
+/* Since the lane's last event. What lies before the run's origin, or goes back, lies there. */
+static uint64_t step_ns(struct perfetto *file, uint64_t time_ns)
+{
+	uint64_t *last_ns = &file->times_ns[file->lane], step = time_ns > *last_ns ? time_ns - *last_ns : 0;
+
+	*last_ns += step;
+	return step;
 }
 
 static void put_event(struct perfetto *file, event_type *event, uint64_t time_ns)
 {
 	packet_type packet = HPCT__PERFETTO__TRACE_PACKET__INIT;
-	Hpct__Perfetto__InternedData data;
 
+	put_news(file);
 	packet.has_timestamp = true;
-	packet.timestamp = time_ns;
+	packet.timestamp = step_ns(file, time_ns);
 	packet.track_event = event;
-	if (take_news(file, &data))
-		packet.interned_data = &data;
 	put_packet(file, &packet);
-	for (size_t i = 0; i < TABLES; i++)
-		file->news[i].count = 0;
+	file->has_record = true;
+}
+
+/* An event of numbers alone. `name` 0: none. */
+static void put_plain(
+	struct perfetto *file, uint32_t type, uint64_t name, const uint64_t *category, uint64_t time_ns)
+{
+	Hpct__Perfetto__PlainPacket packet = HPCT__PERFETTO__PLAIN_PACKET__INIT;
+	Hpct__Perfetto__PlainEvent event = HPCT__PERFETTO__PLAIN_EVENT__INIT;
+	uint8_t bytes[PLAIN_BYTES];
+
+	put_news(file);
+	event.has_type = packet.has_timestamp = true;
+	event.type = type;
+	event.has_name_iid = name != 0;
+	event.name_iid = name;
+	event.n_category_iids = category != NULL;
+	event.category_iids = (uint64_t *)category;
+	packet.timestamp = step_ns(file, time_ns);
+	packet.has_trusted_packet_sequence_id = packet.has_sequence_flags = true;
+	packet.trusted_packet_sequence_id = file->sequence;
+	packet.sequence_flags = flags_of(file);
+	packet.track_event = &event;
+	put_bytes(file, bytes, hpct__perfetto__plain_packet__pack(&packet, bytes));
 	file->has_record = true;
 }
 
@@ -187,7 +323,7 @@ static bool put_process(void *own, const struct trace_place *place, const char *
 	process.pid = (int32_t)place->process;
 	process.process_name = text_of(name);
 	track.process = &process;
-	put_track(file, &track, UUID_PROCESS + place->process);
+	put_track(file, &track, uuid_of(TRACK_PROCESS, place->process));
 	return !file->failed;
 }
 
@@ -198,8 +334,11 @@ static bool put_lane(void *own, const struct trace_place *place, const char *nam
 	Hpct__Perfetto__ThreadDescriptor thread = HPCT__PERFETTO__THREAD_DESCRIPTOR__INIT;
 	struct perfetto *file = own;
 
-	track.has_parent_uuid = true;
-	track.parent_uuid = UUID_PROCESS + place->process;
+	if (!begin_lane(file, place->lane))
+		return false;
+	track.has_parent_uuid = track.has_description = true;
+	track.parent_uuid = uuid_of(TRACK_PROCESS, place->process);
+	track.description = text_of(place->stream->text); /* its import knows it */
 	if (place->is_line) {
 		thread.has_pid = thread.has_tid = thread.has_thread_name = true;
 		thread.pid = (int32_t)place->process;
@@ -210,46 +349,42 @@ static bool put_lane(void *own, const struct trace_place *place, const char *nam
 		track.has_name = true;
 		track.name = text_of(name);
 	}
-	put_track(file, &track, UUID_LANE + place->lane);
+	put_track(file, &track, uuid_of(TRACK_LANE, place->lane));
 	return !file->failed;
 }
 
 /* ---- calls and spans ---- */
 
-static void begin_event(event_type *event, Hpct__Perfetto__TrackEvent__Type type, uint64_t track)
+static void begin_event(event_type *event, Hpct__Perfetto__TrackEvent__Type type)
 {
 	hpct__perfetto__track_event__init(event);
-	event->has_type = event->has_track_uuid = true;
+	event->has_type = true;
 	event->type = type;
-	event->track_uuid = track;
 }
 
 static bool put_call(
 	void *own, const struct trace_place *place, uint32_t frame, uint64_t time_ns, bool is_begin)
 {
 	struct perfetto *file = own;
-	const char *category = frame >= STACK_STATE ? "state" : "call", *name;
-	uint64_t category_iid;
-	event_type event;
+	const char *name;
+	uint64_t category;
 	size_t size;
 
-	begin_event(&event,
-		is_begin ? HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN
-			 : HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END,
-		UUID_LANE + place->lane);
-	if (is_begin) {
-		name = trace_frame_name(file->run, frame, &size);
-		category_iid = intern(file, TABLE_CATEGORY, category, strlen(category));
-		event.n_category_iids = 1;
-		event.category_iids = &category_iid;
-		event.has_name_iid = true;
-		event.name_iid = intern(file, TABLE_NAME, name, size);
+	use_lane(file, place->lane);
+	if (!is_begin) {
+		put_plain(file, HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END, 0, NULL, time_ns);
+		return !file->failed;
 	}
-	put_event(file, &event, time_ns);
+	name = trace_frame_name(file->run, frame, &size);
+	category = frame >= STACK_STATE ? intern(file, TABLE_CATEGORY, "state", 5)
+					: intern(file, TABLE_CATEGORY, "call", 4);
+	put_plain(file, HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN,
+		intern(file, TABLE_NAME, name, size), &category, time_ns);
 	return !file->failed;
 }
 
-#define ANNOTATIONS_MAX 3
+#define FLOW_LINK_BITS 40
+#define ANNOTATIONS_MAX 4
 
 struct annotations {
 	Hpct__Perfetto__DebugAnnotation items[ANNOTATIONS_MAX], *list[ANNOTATIONS_MAX];
@@ -304,9 +439,17 @@ static void put_span_begin(
 	event->n_debug_annotations = annotations.count;
 	event->debug_annotations = annotations.list;
 	if (link) {
-		const uint64_t key[2] = {span->place->process, link};
+		/* A number that its import takes the link from; where it is too large none. */
+		flow = (uint64_t)span->place->process << FLOW_LINK_BITS | link;
+		if (link >> FLOW_LINK_BITS || span->place->process >> (63 - FLOW_LINK_BITS)) {
+			const uint64_t key[2] = {span->place->process, link};
+			Hpct__Perfetto__DebugAnnotation *item = annotate(file, &annotations, "link");
 
-		flow = store_hash64(key, sizeof key, 0);
+			item->has_uint_value = true;
+			item->uint_value = link;
+			event->n_debug_annotations = annotations.count;
+			flow = store_hash64(key, sizeof key, 0);
+		}
 		event->n_flow_ids = 1;
 		event->flow_ids = &flow;
 	}
@@ -316,23 +459,19 @@ static void put_span_begin(
 static bool put_span(void *own, const struct trace_span *span)
 {
 	struct perfetto *file = own;
-	uint64_t track = UUID_LANE + span->place->lane;
 	struct arena arena = {0};
 	const char *path = run_context_path(
 		file->run, span->batch->context[span->row], select_depth(file->select), &arena);
 	event_type event;
 
 	if (path) {
-		begin_event(&event,
-			span->is_mark ? HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT
-				      : HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN,
-			track);
+		use_lane(file, span->place->lane);
+		begin_event(&event, span->is_mark ? HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT
+						  : HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN);
 		put_span_begin(file, span, &event, path);
 	}
-	if (path && !span->is_mark) {
-		begin_event(&event, HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END, track);
-		put_event(file, &event, span->end_ns);
-	}
+	if (path && !span->is_mark)
+		put_plain(file, HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END, 0, NULL, span->end_ns);
 	arena_fini(&arena);
 	return path && !file->failed;
 }
@@ -350,14 +489,20 @@ static uint64_t find_counter(
 		.metric = value->metric};
 	bool is_new;
 	uint32_t number = key_ids_put(&file->counters, &key, &is_new);
-	char *name;
+	const char *metric = run_metric_name(file->run, value->metric);
+	char *name, *description;
 
 	file->failed |= number == KEY_IDS_NONE;
 	if (!is_new)
-		return UUID_COUNTER + number;
-	if (asprintf(&name, *value->of ? "%s %s" : "%s", run_metric_name(file->run, value->metric),
-		    value->of) < 0) {
+		return uuid_of(TRACK_COUNTER, number);
+	if (asprintf(&name, *value->of ? "%s %s" : "%s", metric, value->of) < 0)
+		name = NULL;
+	if (asprintf(&description, "%s\n%s", place->stream->text, metric) < 0)
+		description = NULL;
+	if (!name || !description) {
 		file->failed = true;
+		free(name);
+		free(description);
 		return 0;
 	}
 	counter.has_unit_name = true;
@@ -365,19 +510,24 @@ static uint64_t find_counter(
 	track.counter = &counter;
 	track.has_name = track.has_parent_uuid = true;
 	track.name = text_of(name);
-	track.parent_uuid = UUID_PROCESS + place->process;
-	put_track(file, &track, UUID_COUNTER + number);
+	track.has_description = true;
+	track.description = text_of(description);
+	track.parent_uuid = uuid_of(TRACK_PROCESS, place->process);
+	put_track(file, &track, uuid_of(TRACK_COUNTER, number));
 	free(name);
-	return UUID_COUNTER + number;
+	free(description);
+	return uuid_of(TRACK_COUNTER, number);
 }
 
 static bool put_value(void *own, const struct trace_place *place, const struct trace_value *value)
 {
 	struct perfetto *file = own;
+	packet_type packet = HPCT__PERFETTO__TRACE_PACKET__INIT;
 	event_type event;
 
-	begin_event(
-		&event, HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_COUNTER, find_counter(file, place, value));
+	begin_event(&event, HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_COUNTER);
+	event.has_track_uuid = true;
+	event.track_uuid = find_counter(file, place, value);
 	if (value->is_real) {
 		event.has_double_counter_value = true;
 		memcpy(&event.double_counter_value, &value->amount, sizeof value->amount);
@@ -385,7 +535,13 @@ static bool put_value(void *own, const struct trace_place *place, const struct t
 		event.has_counter_value = true;
 		event.counter_value = (int64_t)value->amount;
 	}
-	put_event(file, &event, value->time_ns);
+	packet.has_timestamp = packet.has_timestamp_clock_id =
+		true; /* counters take turns: no lane's clock */
+	packet.timestamp = value->time_ns;
+	packet.timestamp_clock_id = CLOCK_BOOTTIME_ID;
+	packet.track_event = &event;
+	put_packet(file, &packet);
+	file->has_record = true;
 	return !file->failed;
 }
 
@@ -400,14 +556,8 @@ static void put_clocks(struct perfetto *file)
 
 	if (!run_wall_ns(file->run))
 		return;
-	for (int i = 0; i < 2; i++) {
-		hpct__perfetto__clock_snapshot__clock__init(&clocks[i]);
-		clocks[i].has_clock_id = clocks[i].has_timestamp = true;
-	}
-	clocks[0].clock_id = CLOCK_BOOTTIME_ID;
-	clocks[0].timestamp = run_origin_ns(file->run);
-	clocks[1].clock_id = CLOCK_REALTIME_ID;
-	clocks[1].timestamp = run_wall_ns(file->run);
+	set_clock(&clocks[0], CLOCK_BOOTTIME_ID, run_origin_ns(file->run));
+	set_clock(&clocks[1], CLOCK_REALTIME_ID, run_wall_ns(file->run));
 	snapshot.n_clocks = 2;
 	snapshot.clocks = list;
 	packet.has_timestamp = true;
@@ -423,6 +573,7 @@ static void perfetto_fini(struct perfetto *file)
 	key_ids_fini(&file->counters);
 	store_bytes_fini(&file->block);
 	store_bytes_fini(&file->packed);
+	free(file->times_ns);
 }
 
 static int perfetto_put(
@@ -433,13 +584,13 @@ static int perfetto_put(
 		.call = put_call,
 		.span = put_span,
 		.value = put_value};
-	struct perfetto file = {.run = run, .select = select, .out = output->out};
+	struct perfetto file = {.run = run, .select = select, .out = output->out, .sequence = 1};
 	int rc = coverage_require(run, select, error);
 
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < TABLES; i++)
-		key_ids_init(&file.tables[i], sizeof(struct store_hash));
+		key_ids_init(&file.tables[i], sizeof(struct name_key));
 	key_ids_init(&file.counters, sizeof(struct counter_key));
 	put_clocks(&file);
 	rc = trace_walk(run, select, &ops, &file, error);
@@ -455,5 +606,7 @@ static int perfetto_put(
 const struct format format_perfetto = {.name = "perfetto",
 	.about = "Perfetto's protobuf",
 	.put = perfetto_put,
+	.take = perfetto_import,
+	.is = perfetto_is,
 	.lacks = FORMAT_LACKS_PC,
 	.is_binary = true};

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tsv_stream.c - parses from the right, because a host's name may contain anything, also slashes:
+ * stream_text.c - parses from the right, because a host's name may contain anything, also slashes:
  *
  *   cpu:HOST/RANK/PID.GENERATION/THREAD
  *   gpu:HOST/RANK/PID.GENERATION/DEVICE/CONTEXT/QUEUE
  *   gpu:HOST/RANK/PID.GENERATION/DEVICE/CONTEXT/pc
  *   gauges:HOST/RANK/PID.GENERATION/DEVICE
  */
-#include "formats/tsv/tsv_stream.h"
+#include "formats/base/stream_text.h"
 
 #include <string.h>
 
@@ -85,7 +85,7 @@ static bool parse_process(
 	return size > 0;
 }
 
-bool tsv_stream_parse(
+bool stream_text_parse(
 	const char *text, size_t size, struct store_stream *stream, const char **host, size_t *host_size)
 {
 	bool is_gpu = size > 4 && memcmp(text, "gpu:", 4) == 0;

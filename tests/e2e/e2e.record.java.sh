@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Java: --java names compiled methods, by the machine itself; without it they are one function, and the program is the
+# same either way, also where it ends while it is asked.
+. "$(dirname -- "$0")/expect.sh"
+command -v java >/dev/null && command -v javac >/dev/null || skip "no Java kit is installed"
+cat >Hot.java <<'END'
+import java.util.HashMap;
+public class Hot {
+	static long inner(int n) { long s = 0; for (int i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s; }
+	static long maps(int n) { HashMap<Integer, Integer> m = new HashMap<>(); for (int i = 0; i < n; i++) m.merge(i % 1000, i, Integer::sum); return m.size(); }
+	static long outer(double seconds) {
+		java.lang.management.ThreadMXBean clock = java.lang.management.ManagementFactory.getThreadMXBean();
+		long end = clock.getCurrentThreadCpuTime() + (long) (seconds * 1e9), s = 0;
+		while (clock.getCurrentThreadCpuTime() < end) s += inner(200000) + maps(20000);
+		return s;
+	}
+	public static void main(String[] a) {
+		System.out.println(outer(Double.parseDouble(a[0])) > 0);
+		System.exit(3);
+	}
+}
+END
+javac Hot.java >said 2>&1 || fail "javac: $(cat said)"
+share_of() { # RUN PATTERN : of the samples in code that was made at run time
+	hpct-slice "$1.hpct" --format tsv | tsv '
+		$c["track"] == "samples" && $c["weight"] > 0 && $c["path"] ~ /;Interpreter|anonymous code/ {
+			all += $c["weight"]
+			if ($c["path"] ~ /'"$2"'/) n += $c["weight"]
+		}
+		END { printf "%.1f", all ? 100 * n / all : 0 }'
+}
+for with in "" --java; do
+	code "java $with" 3 hpct-record --overwrite $with -o java.hpct -e CPUTIME@1000 -- java -XX:+PreserveFramePointer -cp . Hot 1.2
+	same "output $with" true "$(cat out)"
+	if [ -z "$with" ]; then
+		check "without --java: one function" [ "$(hpct-stats java.hpct --by function --format tsv | grep -c 'anonymous code of java')" -eq 1 ]
+		same "without --java: no name" 0 "$(hpct-slice java.hpct --format tsv | grep -c 'Hot\.inner')"
+		continue
+	fi
+	check "inner: $(share_of java ';Hot[.]inner') %" calc "$(share_of java ';Hot[.]inner') > 20"
+	check "the library's: $(share_of java ';Hot[.]maps;.*java[.]util[.]HashMap[.]') %" calc "$(share_of java ';Hot[.]maps;.*java[.]util[.]HashMap[.]') > 2"
+	check "code without a name: $(share_of java 'anonymous code') %" calc "$(share_of java 'anonymous code') < 2"
+	same "a thread for us is none of the program's" 0 "$(hpct-info java.hpct --streams --format tsv | grep -c 'hpct-java')"
+done
+# It ends before the machine has started, and while it is asked.
+for n in 1 2 3 4 5 6; do
+	code "short, $n" 3 hpct-record --overwrite --java -o short.hpct -- java -XX:TieredStopAtLevel=1 -cp . Hot 0
+	same "short, $n: output" false "$(cat out)"
+done
+check "no machine crashed" [ -z "$(ls hs_err* 2>/dev/null)" ]
+# Another program is left alone.
+code "--java with no Java" 0 hpct-record --overwrite --java -o none.hpct -- "$samples/threads8" 0.1
