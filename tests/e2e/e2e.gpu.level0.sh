@@ -90,7 +90,7 @@ same "what a kernel is like" 21 \
 # in_use AT : GPU memory by who allocated it, kept by the frees that another function calls
 in_use() {
 	hpct-stats immediate.hpct --metric GPUMEM:live --at "$1" --by path --format tsv |
-		tsv '{ print $c["key"], $c["live_bytes"] > 0, $c["allocated_bytes"] == $c["freed_bytes"] }'
+		tsv '{ print $c["key"], ($c["live_bytes"] > 0), ($c["allocated_bytes"] == $c["freed_bytes"]) }'
 }
 same "memory when most is in use" "main;work_open 1 0" "$(in_use peak)"
 same "memory at the end" "main;work_open 0 1" "$(in_use -1ns)"
