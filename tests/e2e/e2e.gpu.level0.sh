@@ -87,6 +87,13 @@ gpu_counts immediate <<'END'
 END
 same "what a kernel is like" 21 \
 	"$(grep -c 'grid=16:4:1,block=64:2:1,shared_static=1024,local=96,module=' immediate.ops)"
+# in_use AT : GPU memory by who allocated it, kept by the frees that another function calls
+in_use() {
+	hpct-stats immediate.hpct --metric GPUMEM:live --at "$1" --by path --format tsv |
+		tsv '{ print $c["key"], ($c["live_bytes"] > 0), ($c["allocated_bytes"] == $c["freed_bytes"]) }'
+}
+same "memory when most is in use" "main;work_open 1 0" "$(in_use peak)"
+same "memory at the end" "main;work_open 0 1" "$(in_use -1ns)"
 same "since when GPUs are used" first-use \
 	"$(hpct-slice immediate.hpct --op monitored --streams kind=gpu --format tsv | grep -o 'since=[a-z-]*' | cut -d= -f2 | sort -u)"
 same "devices that were used" "0 1" "$(cut -f1 devices.ops | cut -d / -f4 | sort -u | paste -sd ' ')"

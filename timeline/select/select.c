@@ -102,6 +102,17 @@ static bool run_has_metric(const struct run *run, const char *pattern)
 	return false;
 }
 
+/* Of names separated by commas; NULL: none. */
+static bool is_one_of(const char *names, const char *name)
+{
+	const size_t size = strlen(name);
+
+	for (; names && *names; names += strcspn(names, ","), names += *names == ',')
+		if (strcspn(names, ",") == size && !memcmp(names, name, size))
+			return true;
+	return false;
+}
+
 /* What --metric names of formulas that are kept becomes formulas; without other names there is no choice of
  * metrics. */
 static int bind_kept_formulas(struct select *select, struct error *error)
@@ -151,7 +162,7 @@ static int bind_metrics(struct select *select, struct error *error)
 		uint64_t gpu = gpu_metric_find(select->metrics[i]);
 
 		if (run_has_metric(run, select->metrics[i]) ||
-			(select->takes_name && !strcmp(select->takes_name, select->metrics[i])))
+			is_one_of(select->takes_name, select->metrics[i]))
 			continue;
 		if (derived < 0 && !(gpu && select->takes_gpu))
 			return error_set(error, ERROR_USAGE,

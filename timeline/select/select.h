@@ -22,8 +22,8 @@ int select_option(struct select *select, const char *name, const char *value, st
 int select_refuse(const struct select *select, const char *names, const char *with, struct error *error);
 /* From now on --metric may name derived metrics (state_metrics.h) as well; call before binding. */
 void select_take_state_metrics(struct select *select);
-/* From now on --metric may be that name, which the program knows what to do with; it lives as long as the
- * selector. */
+/* From now on --metric may be that name, or one of several with commas, which the program knows what to do
+ * with; it lives as long as the selector. */
 void select_take_metric(struct select *select, const char *name);
 /* The same for metrics of GPU operations (gpu_metric.h). */
 void select_take_gpu(struct select *select);

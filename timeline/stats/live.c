@@ -37,18 +37,14 @@ static int find_counts(struct counts *counts, const struct run *run, struct erro
 
 /* ---- at a moment ---- */
 
-struct folding {
-	struct run *run;
-	struct key_ids keys;
-	struct live_row *rows;
-	size_t room;
-	struct store_bytes key;
-	struct arena *arena;
-	enum stats_by by;
-	uint32_t depth;
-};
+void live_folding_init(
+	struct live_folding *folding, struct run *run, enum stats_by by, uint32_t depth, struct arena *arena)
+{
+	*folding = (struct live_folding){.run = run, .arena = arena, .by = by, .depth = depth};
+	key_ids_init(&folding->keys, sizeof(struct store_hash));
+}
 
-static struct live_row *row_of(struct folding *folding, uint32_t context, uint32_t stream)
+struct live_row *live_row_of(struct live_folding *folding, uint32_t context, uint32_t stream)
 {
 	const struct window_time piece = {.context = context, .state = EXTENT_WORK};
 	struct store_hash hash;
@@ -70,7 +66,7 @@ static struct live_row *row_of(struct folding *folding, uint32_t context, uint32
 	return folding->rows[number].key ? &folding->rows[number] : NULL;
 }
 
-static int fold(struct folding *folding, const struct window *window, const struct counts *counts,
+static int fold(struct live_folding *folding, const struct window *window, const struct counts *counts,
 	const struct select *select, uint32_t stream, struct error *error)
 {
 	size_t count;
@@ -83,7 +79,7 @@ static int fold(struct folding *folding, const struct window *window, const stru
 		if ((!is_allocated && weights[i].metric != counts->freed) ||
 			!select_wants_context(select, weights[i].context))
 			continue;
-		row = row_of(folding, weights[i].context, stream);
+		row = live_row_of(folding, weights[i].context, stream);
 		if (!row)
 			return error_memory(error);
 		*(is_allocated ? &row->allocated_bytes : &row->freed_bytes) += weights[i].weight;
@@ -100,7 +96,7 @@ static int compare_rows(const void *x, const void *y)
 	return strcmp(a->key, b->key);
 }
 
-static int add_streams(struct folding *folding, const struct counts *counts, const struct select *select,
+static int add_streams(struct live_folding *folding, const struct counts *counts, const struct select *select,
 	const uint32_t *streams, uint32_t count, uint64_t at_ns, struct error *error)
 {
 	struct window *window;
@@ -114,36 +110,40 @@ static int add_streams(struct folding *folding, const struct counts *counts, con
 	return rc;
 }
 
+int live_folding_end(struct live *live, struct live_folding *folding, int rc, struct error *error)
+{
+	*live = (struct live){.count = rc ? 0 : folding->keys.count};
+	live->rows = arena_calloc(folding->arena, live->count + 1, sizeof *live->rows);
+	if (!rc && !live->rows)
+		rc = error_memory(error);
+	for (size_t i = 0; i < live->count && !rc; i++) {
+		live->rows[i] = folding->rows[i];
+		live->rows[i].live_bytes =
+			(int64_t)(folding->rows[i].allocated_bytes - folding->rows[i].freed_bytes);
+		live->live_bytes += live->rows[i].live_bytes;
+	}
+	if (!rc && live->count)
+		qsort(live->rows, live->count, sizeof *live->rows, compare_rows);
+	key_ids_fini(&folding->keys);
+	store_bytes_fini(&folding->key);
+	free(folding->rows);
+	return rc;
+}
+
 int live_compute(struct live *live, struct run *run, const struct select *select, uint64_t at_ns,
 	enum stats_by by, struct arena *arena, struct error *error)
 {
-	struct folding folding = {.run = run, .arena = arena, .by = by, .depth = select_depth(select)};
+	struct live_folding folding;
 	uint32_t count, step;
 	const uint32_t *streams = select_streams(select, &count);
 	struct counts counts;
 	int rc = find_counts(&counts, run, error);
 
-	*live = (struct live){0};
-	key_ids_init(&folding.keys, sizeof(struct store_hash));
+	live_folding_init(&folding, run, by, select_depth(select), arena);
 	step = by == STATS_STREAM ? 1 : count;
 	for (uint32_t i = 0; i < count && !rc; i += step)
 		rc = add_streams(&folding, &counts, select, streams + i, step, at_ns, error);
-	live->count = rc ? 0 : folding.keys.count;
-	live->rows = arena_calloc(arena, live->count + 1, sizeof *live->rows);
-	if (!rc && !live->rows)
-		rc = error_memory(error);
-	for (size_t i = 0; i < live->count && !rc; i++) {
-		live->rows[i] = folding.rows[i];
-		live->rows[i].live_bytes =
-			(int64_t)(folding.rows[i].allocated_bytes - folding.rows[i].freed_bytes);
-		live->live_bytes += live->rows[i].live_bytes;
-	}
-	if (!rc && live->count)
-		qsort(live->rows, live->count, sizeof *live->rows, compare_rows);
-	key_ids_fini(&folding.keys);
-	store_bytes_fini(&folding.key);
-	free(folding.rows);
-	return rc;
+	return live_folding_end(live, &folding, rc, error);
 }
 
 /* ---- the most ---- */

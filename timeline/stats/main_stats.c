@@ -295,6 +295,25 @@ static const struct program_option options[] = {
 
 /* ---- memory in use at a moment ---- */
 
+static bool is_of_gpu(const struct program_call *call)
+{
+	return select_names_metric(call->select, LIVE_GPU_METRIC);
+}
+
+static int moment_of_peak(struct program_call *call, uint64_t *at_ns, int64_t *bytes, struct error *error)
+{
+	struct live_peak peak;
+	struct live live;
+	int rc;
+
+	if (!is_of_gpu(call))
+		return live_peak(at_ns, bytes, call->run, call->select, error);
+	rc = live_gpu_compute(&live, &peak, call->run, call->select, 0, STATS_PATH, &call->arena, error);
+	*at_ns = peak.at_ns;
+	*bytes = peak.bytes;
+	return rc;
+}
+
 static int find_moment(struct program_call *call, uint64_t *at_ns, struct error *error)
 {
 	const struct options *own = call->own;
@@ -307,7 +326,7 @@ static int find_moment(struct program_call *call, uint64_t *at_ns, struct error 
 		return 0;
 	}
 	if (!strcmp(own->at, "peak"))
-		return live_peak(at_ns, &bytes, call->run, call->select, error);
+		return moment_of_peak(call, at_ns, &bytes, error);
 	if (!*own->at || strstr(own->at, ".."))
 		return error_set(error, ERROR_USAGE,
 			"--at '%s': write one moment: 1.5s, -10s (from the end), @MARK, 14:32:05, or peak",
@@ -380,11 +399,15 @@ static int work_live(struct program_call *call, enum stats_by by, struct error *
 
 	if (own->is_operations || own->when || select_has_time(call->select))
 		return error_set(error, ERROR_USAGE,
-			"--metric " LIVE_METRIC
+			"--metric " LIVE_METRIC " or " LIVE_GPU_METRIC
 			" is of one moment: give --at T, without --time, --when or --operations");
 	rc = find_moment(call, &at_ns, error);
-	rc = rc ? rc : live_peak(&peak_ns, &peak_bytes, call->run, call->select, error);
-	rc = rc ? rc : live_compute(&live, call->run, call->select, at_ns + 1, by, &call->arena, error);
+	rc = rc ? rc : moment_of_peak(call, &peak_ns, &peak_bytes, error);
+	if (rc == 0 && is_of_gpu(call))
+		rc = live_gpu_compute(&live, &(struct live_peak){0, 0}, call->run, call->select, at_ns + 1,
+			by, &call->arena, error);
+	else if (rc == 0)
+		rc = live_compute(&live, call->run, call->select, at_ns + 1, by, &call->arena, error);
 	if (rc)
 		return rc;
 	if (call->format == REPORT_TABLE)
@@ -442,11 +465,12 @@ static int work(struct program_call *call, struct error *error)
 	if (select_by(call->select) && strcmp(select_by(call->select), "cluster") == 0)
 		return work_clusters(call, error);
 	rc = stats_ask_by(call->select, &by, error);
-	if (rc == 0 && select_names_metric(call->select, LIVE_METRIC))
+	if (rc == 0 && (select_names_metric(call->select, LIVE_METRIC) || is_of_gpu(call)))
 		return work_live(call, by, error);
 	if (rc == 0 && own->at)
 		rc = error_set(error, ERROR_USAGE,
-			"--at is for --metric " LIVE_METRIC "; hpct-stacks has it for paths");
+			"--at is for --metric " LIVE_METRIC " and " LIVE_GPU_METRIC
+			"; hpct-stacks has it for paths");
 	if (rc == 0)
 		rc = formula_columns_init(
 			&formulas, call->select, number_names, NUMBERS, &call->arena, error);
@@ -472,7 +496,7 @@ static const struct program program = {
 	.about = "where the time of a window went",
 	.operands = "[RUN]",
 	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_STATE_METRICS | PROGRAM_FORMULAS,
-	.metric = LIVE_METRIC,
+	.metric = LIVE_METRIC "," LIVE_GPU_METRIC,
 	.refused = "min",
 	.options = options,
 	.option_count = sizeof options / sizeof options[0],
@@ -485,7 +509,8 @@ static const struct program program = {
 		"--metric REALTIME counts the wall time of threads, working or waiting; BLOCKED, "
 		"RUNNABLE and SYNC count only waits, by the waiting call path.\n"
 		"--metric " LIVE_METRIC
-		" says who has allocated the memory in use at a moment (-e MEMLEAK).\n"
+		" says who has allocated the memory in use at a moment (-e MEMLEAK), " LIVE_GPU_METRIC
+		" that of GPUs.\n"
 		"--metric 'each = $0 / $2' adds a column: $0 is the row's time_ns, $1 percent, $2 records; "
 		"@n of all rows.\n",
 	.work = work,

@@ -221,12 +221,13 @@ void gpu_sync_end(uint64_t begin_ns, enum gpu_sync_kind kind, const struct gpu_q
 	span_put(STORE_OP_SYNC, begin_ns, 0, text);
 }
 
-void gpu_call(uint32_t operation, uint64_t begin_ns, uint64_t bytes, enum gpu_memory_kind kind)
+void gpu_call(
+	uint32_t operation, uint64_t begin_ns, uint64_t bytes, enum gpu_memory_kind kind, const void *address)
 {
 	char text[GPU_TEXT_BYTES] = "";
 
 	if (operation != STORE_OP_COMPILE && operation != STORE_OP_LOAD)
-		gpu_text_memory(text, kind);
+		gpu_text_memory(text, kind, (uintptr_t)address);
 	span_put(operation, begin_ns, bytes, text);
 }
 

@@ -83,7 +83,8 @@ struct gpu_activity {
 	uint64_t bytes;
 	uint64_t correlation; /* of the launch, 0: none known */
 	uint64_t module;      /* hash of the GPU binary that contains a kernel, 0: not known */
-	const char *name;     /* kernels: the runtime's name, mangled or not */
+	uint64_t address; /* ALLOC, FREE: of the memory, so that a free finds its allocation; 0: not known */
+	const char *name; /* kernels: the runtime's name, mangled or not */
 	union {
 		struct gpu_kernel kernel;
 		struct {
@@ -194,8 +195,10 @@ uint64_t gpu_sync_begin(void);
 void gpu_sync_end(uint64_t begin_ns, enum gpu_sync_kind kind, const struct gpu_queue *queue);
 
 /* A call of the calling thread, from begin_ns until now, that itself worked on GPU memory or code:
- * operation STORE_OP_ALLOC, FREE (kind), COMPILE or LOAD (kind unused). Written as a span on the thread. */
-void gpu_call(uint32_t operation, uint64_t begin_ns, uint64_t bytes, enum gpu_memory_kind kind);
+ * operation STORE_OP_ALLOC, FREE (kind, and the memory's address or handle), COMPILE or LOAD (both unused).
+ * Written as a span on the thread. */
+void gpu_call(uint32_t operation, uint64_t begin_ns, uint64_t bytes, enum gpu_memory_kind kind,
+	const void *address);
 uint64_t gpu_now_ns(void);
 
 /* Samples of one instruction of a GPU context, from one read-out. Strings are copied. */

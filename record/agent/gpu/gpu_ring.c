@@ -154,6 +154,8 @@ static void key_fill(struct attribute_key *key, const struct gpu_activity *a)
 		memcpy(key->number, k, sizeof(*k));
 	else if (a->operation == STORE_OP_COPY)
 		key->number[0] = (uint32_t)a->copy.kind, key->number[1] = a->copy.is_async;
+	else if (a->operation == STORE_OP_ALLOC || a->operation == STORE_OP_FREE)
+		key->number[0] = (uint32_t)a->memory, key->module = a->address;
 	else
 		key->number[0] = a->graph; /* or memory, or sync: each is a single number */
 }

@@ -112,9 +112,12 @@ size_t gpu_text_attributes(char bytes[GPU_TEXT_BYTES], const struct gpu_activity
 		word_put(&text, "kind", NAME_OF(copy_kinds, activity->copy.kind));
 		known_put(&text, "async", activity->copy.is_async);
 		break;
-	case STORE_OP_SET:
 	case STORE_OP_ALLOC:
 	case STORE_OP_FREE:
+		word_put(&text, "kind", NAME_OF(memory_kinds, activity->memory));
+		hash_put(&text, "address", activity->address);
+		break;
+	case STORE_OP_SET:
 		word_put(&text, "kind", NAME_OF(memory_kinds, activity->memory));
 		break;
 	case STORE_OP_SYNC:
@@ -145,10 +148,11 @@ size_t gpu_text_sync(char bytes[GPU_TEXT_BYTES], enum gpu_sync_kind kind, const 
 	return text.used;
 }
 
-size_t gpu_text_memory(char bytes[GPU_TEXT_BYTES], enum gpu_memory_kind kind)
+size_t gpu_text_memory(char bytes[GPU_TEXT_BYTES], enum gpu_memory_kind kind, uint64_t address)
 {
 	struct text text = {bytes, 0};
 
 	word_put(&text, "kind", NAME_OF(memory_kinds, kind));
+	hash_put(&text, "address", address);
 	return text.used;
 }

@@ -17,6 +17,6 @@ size_t gpu_text_attributes(char text[GPU_TEXT_BYTES], const struct gpu_activity 
 /* "kind=STR,device=0,context=1,queue=2"; queue NULL: several queues. */
 size_t gpu_text_sync(char text[GPU_TEXT_BYTES], enum gpu_sync_kind kind, const struct gpu_queue *queue);
 /* "kind=DEV". */
-size_t gpu_text_memory(char text[GPU_TEXT_BYTES], enum gpu_memory_kind kind);
+size_t gpu_text_memory(char text[GPU_TEXT_BYTES], enum gpu_memory_kind kind, uint64_t address);
 
 #endif

@@ -220,7 +220,7 @@ static void loaded(uint64_t correlation, uint64_t begin_ns)
 		gpu_launched(correlation, begin_ns);
 	/* With whole graphs CUPTI does not report compiles; most code is precompiled. */
 	gpu_call(cuda.tells_compiles || cuda.whole_graphs ? STORE_OP_LOAD : STORE_OP_COMPILE, begin_ns, 0,
-		GPU_MEMORY_UNKNOWN);
+		GPU_MEMORY_UNKNOWN, NULL);
 }
 
 /* A stand-in for CUPTI may give no result. */

@@ -198,6 +198,7 @@ static void take_memory(const memory_record *record)
 		.end_ns = record->timestamp,
 		.bytes = record->bytes,
 		.correlation = record->correlationId,
+		.address = record->address,
 		.memory = (enum gpu_memory_kind)record->memoryKind};
 
 	if (is_static && !is_free)

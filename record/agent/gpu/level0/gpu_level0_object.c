@@ -33,7 +33,7 @@ static ze_result_t allocated(
 		return result;
 	gpu_map_put(&allocations, *address, (void *)((uintptr_t)bytes << KIND_BITS | kind));
 	level0_leave();
-	gpu_call(STORE_OP_ALLOC, begin_ns, bytes, kind);
+	gpu_call(STORE_OP_ALLOC, begin_ns, bytes, kind, *address);
 	return result;
 }
 
@@ -85,7 +85,7 @@ static ze_result_t free_end(ze_result_t result, uint64_t begin_ns, void *address
 		level0_leave();
 	} else if (!result && known) {
 		gpu_call(STORE_OP_FREE, begin_ns, known >> KIND_BITS,
-			(enum gpu_memory_kind)(known & ((1 << KIND_BITS) - 1)));
+			(enum gpu_memory_kind)(known & ((1 << KIND_BITS) - 1)), address);
 	}
 	return result;
 }
@@ -135,7 +135,7 @@ static ze_result_t ZE_APICALL module_create(ze_context_handle_t context, ze_devi
 	if (!level0_enter())
 		return result;
 	level0_leave();
-	gpu_call(STORE_OP_COMPILE, begin_ns, desc ? desc->inputSize : 0, GPU_MEMORY_UNKNOWN);
+	gpu_call(STORE_OP_COMPILE, begin_ns, desc ? desc->inputSize : 0, GPU_MEMORY_UNKNOWN, NULL);
 	hash = result ? 0 : binary_keep(*to);
 	if (hash && level0_enter()) {
 		gpu_map_put(&modules, *to, (void *)(uintptr_t)hash);

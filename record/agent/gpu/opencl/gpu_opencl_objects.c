@@ -32,7 +32,7 @@ static void allocated(
 	if (!memory)
 		return;
 	opencl_memory_add(memory, bytes, kind, address);
-	gpu_call(STORE_OP_ALLOC, begin_ns, bytes, kind);
+	gpu_call(STORE_OP_ALLOC, begin_ns, bytes, kind, memory);
 }
 
 static cl_mem CL_API_CALL create_buffer(
@@ -97,7 +97,7 @@ static cl_int CL_API_CALL release_memory(cl_mem memory)
 	cl_int result = opencl_next.clReleaseMemObject(memory);
 
 	if (is_last)
-		gpu_call(STORE_OP_FREE, begin_ns, bytes, kind);
+		gpu_call(STORE_OP_FREE, begin_ns, bytes, kind, memory);
 	return result;
 }
 
@@ -119,7 +119,7 @@ static void CL_API_CALL shared_free(cl_context context, void *memory)
 
 	opencl_next.clSVMFree(context, memory);
 	if (is_last)
-		gpu_call(STORE_OP_FREE, begin_ns, bytes, kind);
+		gpu_call(STORE_OP_FREE, begin_ns, bytes, kind, memory);
 }
 
 /* ---- programs ---- */
@@ -130,7 +130,7 @@ static cl_int CL_API_CALL build_program(cl_program program, cl_uint count, const
 	uint64_t begin_ns = gpu_now_ns();
 	cl_int result = opencl_next.clBuildProgram(program, count, devices, options, notify, argument);
 
-	gpu_call(STORE_OP_COMPILE, begin_ns, 0, GPU_MEMORY_UNKNOWN);
+	gpu_call(STORE_OP_COMPILE, begin_ns, 0, GPU_MEMORY_UNKNOWN, NULL);
 	return result;
 }
 
@@ -142,7 +142,7 @@ static cl_int CL_API_CALL compile_program(cl_program program, cl_uint count, con
 	cl_int result = opencl_next.clCompileProgram(
 		program, count, devices, options, headers, header, names, notify, argument);
 
-	gpu_call(STORE_OP_COMPILE, begin_ns, 0, GPU_MEMORY_UNKNOWN);
+	gpu_call(STORE_OP_COMPILE, begin_ns, 0, GPU_MEMORY_UNKNOWN, NULL);
 	return result;
 }
 
@@ -154,7 +154,7 @@ static cl_program CL_API_CALL link_program(cl_context context, cl_uint count, co
 	cl_program program = opencl_next.clLinkProgram(
 		context, count, devices, options, inputs, input, notify, argument, result);
 
-	gpu_call(STORE_OP_COMPILE, begin_ns, 0, GPU_MEMORY_UNKNOWN);
+	gpu_call(STORE_OP_COMPILE, begin_ns, 0, GPU_MEMORY_UNKNOWN, NULL);
 	return program;
 }
 
