@@ -15,7 +15,7 @@ build   libze-dev opencl-headers libpfm4-dev libpapi-dev
 test    pocl-opencl-icd ocl-icd-libopencl1 ocl-icd-opencl-dev
 test    g++ gfortran openmpi-bin libopenmpi-dev mpich libmpich-dev musl-tools xz-utils sqlite3 python3 tmux zsh busybox faketime
 test    golang-go zstd linux-perf otf2-tools rpm
-test    valgrind chromium
+test    valgrind
 test    python3-numpy python3-pandas python3-venv python3-pip
 test    environment-modules python3-yaml python3-jinja2 qemu-user procps util-linux dwz gdb libdebuginfod1 clang-14 llvm-14 lld-14 bindfs rustc libomp-14-dev
 aarch64 gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
@@ -26,7 +26,7 @@ rpm     rpm
 package-aarch64 libbz2-dev:arm64 liblzma-dev:arm64 libpfm4-dev:arm64
 fuzz    clang-14 libclang-rt-14-dev
 real    lammps openmpi-bin python3 nodejs golang-go gcc ffmpeg hpcc openjdk-17-jdk-headless x265 gromacs postgresql
-real    ruby perl lua5.4 luajit g++ clang-14 r-base-core ocaml-nox rustc gfortran qemu-user openssl sqlite3 imagemagick
+real    ruby perl lua5.4 luajit g++ clang-14 r-base-core ocaml-nox rustc gfortran qemu-user openssl sqlite3 imagemagick chromium
 lint    clang-format-14 clang-tidy-14 cppcheck
 bench   python3 sqlite3 time binutils
 compare binutils python3 llvm-14 python3.11-dbg librados2 librados2-dbg
