@@ -12,6 +12,7 @@
 #include "timeline/names/names_fill.h"
 #include "timeline/report/program.h"
 #include "timeline/report/report_fit.h"
+#include "timeline/report/terminal.h"
 #include "timeline/sum/mpi_ranks.h"
 
 #define RUNS_MAX 1000u
@@ -353,6 +354,8 @@ static int begin(struct program_call *call, struct pages *pages, struct error *e
 {
 	const struct choice *choice = call->own;
 
+	if (choice->gate) /* its verdict is the exit code */
+		terminal_stay();
 	if (choice->is_html) {
 		pages->html = open_memstream(&pages->html_text, &pages->html_size);
 		if (!pages->html)

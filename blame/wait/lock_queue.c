@@ -87,7 +87,8 @@ static bool chain_follow(struct finding *finding, struct chain_key *key, uint64_
 		uint64_t from_ns = part->begin_ns > begin_ns ? part->begin_ns : begin_ns;
 		uint64_t until_ns = part->end_ns < end_ns ? part->end_ns : end_ns;
 
-		if (part->holder == LOCK_HOLDER_UNKNOWN)
+		/* Parts of one stream may overlap: what is told already is not told again. */
+		if (part->holder == LOCK_HOLDER_UNKNOWN || until_ns <= from_ns)
 			continue;
 		if (!chain_put(finding, key, from_ns > begin_ns ? from_ns - begin_ns : 0))
 			return false;

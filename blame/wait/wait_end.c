@@ -605,7 +605,9 @@ int wait_end_circle(uint32_t found[WAIT_END_CIRCLE], uint32_t *count, struct run
 		struct wait_end end;
 		int result = wait_end_find(&end, run, at, end_ns - 1, end_ns, error);
 
-		if (result || end.by != WAIT_END_HOLDER || !wait_end_is_open(run, at, &end))
+		/* Who held it longest may have given it to another since. */
+		if (result || end.by != WAIT_END_HOLDER || !wait_end_is_open(run, at, &end) ||
+			end.until_ns < end.end_ns)
 			return result;
 		found[steps++] = at;
 		at = end.stream;

@@ -10,7 +10,8 @@
 
 /* For attach(), which SQLite calls for each connection that is opened meanwhile, those of other threads, too.
  */
-static _Thread_local struct sql_session *opening;
+/* In the static block: ld.so is asked for no address, which the archive's programs could not do. */
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct sql_session *opening;
 
 static int attach(sqlite3 *db, char **message, const struct sqlite3_api_routines *api)
 {

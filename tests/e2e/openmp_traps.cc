@@ -67,7 +67,7 @@ static long tasks(int rounds)
 
 static long loops(int rounds)
 {
-	long sum = 0, more = 0;
+	long sum = 0, more = 0, extra = 0; /* extra: the reduction's end is not atomic */
 
 #pragma omp parallel num_threads(2)
 #pragma omp single
@@ -82,13 +82,13 @@ static long loops(int rounds)
 #pragma omp atomic
 			more += (long)k;
 		}
-#pragma omp taskgroup task_reduction(+ : more)
+#pragma omp taskgroup task_reduction(+ : extra)
 		{
-#pragma omp task in_reduction(+ : more)
-			more += 5;
+#pragma omp task in_reduction(+ : extra)
+			extra += 5;
 		}
 	}
-	return sum * 3 + more;
+	return sum * 3 + more + extra;
 }
 
 static long depends(int rounds)

@@ -16,6 +16,7 @@
 #include "timeline/report/formula_columns.h"
 #include "timeline/report/program.h"
 #include "timeline/report/report_fit.h"
+#include "timeline/report/terminal.h"
 
 #define GATES_MAX 64
 #define LEAST_COVERAGE 0.9
@@ -510,6 +511,8 @@ static int work(struct program_call *call, struct error *error)
 	struct diff *diff = NULL;
 	int code = find_by(ask, call->select, error);
 
+	if (ask->gate_count) /* their verdict is the exit code */
+		terminal_stay();
 	if (!code)
 		code = check_sides(call, ask, error);
 	if (!code && call->operand_count <= DIFF_SIDES)

@@ -231,6 +231,8 @@ static int option_take(struct program_words *words, const struct program_option 
 {
 	void *own = is_shared ? words : words->call->own;
 
+	if (!is_shared && !strcmp(option->name, "format"))
+		words->call->is_format_given = true;
 	if (option->take)
 		return option->take(own, value, error);
 	if (option->value)

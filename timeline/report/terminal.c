@@ -44,8 +44,14 @@ static bool is_found(const char *command)
 {
 	size_t size = strcspn(command, " ");
 
-	if (memchr(command, '/', size) || memchr(command, '=', size))
+	if (memchr(command, '=', size) || strpbrk(command, "\"'$\\~"))
 		return true;
+	if (memchr(command, '/', size)) {
+		char file[4096];
+
+		return snprintf(file, sizeof file, "%.*s", (int)size, command) < (int)sizeof file &&
+		       !access(file, X_OK);
+	}
 	for (const char *at = word("PATH"); *at; at += strcspn(at, ":"), at += *at == ':') {
 		char file[4096];
 		int bytes = snprintf(
@@ -214,6 +220,11 @@ static void pager_start(void)
 	}
 	close(ends[0]);
 	close(ends[1]);
+}
+
+void terminal_stay(void)
+{
+	terminal.pages = false;
 }
 
 bool terminal_keeps(FILE *out)

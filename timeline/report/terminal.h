@@ -23,6 +23,9 @@ void terminal_begin(bool pages);
 /* From now on standard output is as a pipe: whole texts, no colours. */
 void terminal_refuse(void);
 
+/* No pager: what follows the report is not to be lost by who leaves it early. */
+void terminal_stay(void);
+
 /* terminal_begin() found a terminal. */
 bool terminal_is_ours(void);
 

@@ -99,6 +99,16 @@ static int put_outliers(const struct clusters *clusters, const struct run *run, 
 	return rc ? rc : report_close(report, error);
 }
 
+/* From the medoid of its group. */
+static double farthest(const struct clusters *clusters)
+{
+	double most = 0;
+
+	for (uint32_t i = 0; i < clusters->count; i++)
+		most = clusters->streams[i].distance > most ? clusters->streams[i].distance : most;
+	return most;
+}
+
 int clusters_report(const struct clusters *clusters, const struct run *run, enum report_format format,
 	uint64_t top, struct arena *arena, struct error *error)
 {
@@ -110,6 +120,10 @@ int clusters_report(const struct clusters *clusters, const struct run *run, enum
 		report_fit_say("%u streams in %u groups of those that do alike; silhouette %.2f of 1%s",
 			clusters->count, clusters->cluster_count, clusters->silhouette,
 			clusters->is_sampled ? ", of a sample" : "");
+	else if (farthest(clusters) >= CLUSTERS_LEAST_DIFFERENCE)
+		report_fit_say(
+			"%u streams in no groups of those that do alike: up to %.0f %% of their time differs",
+			clusters->count, 100 * farthest(clusters));
 	else
 		report_fit_say("%u stream%s in one group: nothing tells them apart", clusters->count,
 			clusters->count == 1 ? "" : "s");

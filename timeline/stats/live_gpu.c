@@ -56,7 +56,10 @@ static bool event_of(struct event *event, const struct run *run, const struct ru
 	else
 		place.bytes = batch->bytes[i];
 	*event = (struct event){.bytes = batch->bytes[i],
-		.time_ns = batch->end_ns[i] == STORE_OPEN_NS ? batch->begin_ns[i] : batch->end_ns[i],
+		/* From then on the memory may be another one's: when it is asked to be freed. */
+		.time_ns = batch->end_ns[i] == STORE_OPEN_NS || batch->what[i] == STORE_OP_FREE
+				   ? batch->begin_ns[i]
+				   : batch->end_ns[i],
 		.context = batch->context[i],
 		.stream = stream,
 		.before = NONE,

@@ -103,6 +103,7 @@ static int look(const char *pids, int argc, char **argv)
 	}
 	memcpy(words, argv, (size_t)argc * sizeof *words);
 	words[argc] = run;
+	setenv("HPCT_PAGER", "", 1); /* the run is removed behind the report */
 	code = program_main(&program, &choice, argc + 1, words);
 	stacks_now_remove(run);
 	free(words);
