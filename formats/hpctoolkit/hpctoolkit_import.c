@@ -53,7 +53,7 @@ struct hpctoolkit {
 	struct import_run *run;
 	struct image meta, profile;
 	FILE *trace;
-	uint64_t trace_size;
+	uint64_t trace_size, trace_read; /* bytes; of all lines */
 	enum id_kind kinds[KINDS_MAX];
 	struct place *places; /* [ctxId] */
 	size_t place_room;
@@ -429,7 +429,9 @@ static int read_line(
 			code = take_element(from, &line, number_at(&image, i, 8),
 				(uint32_t)number_at(&image, i + 8, 4), error);
 		at += image.size;
-		if (image.size < wanted) {
+		from->trace_read += image.size;
+		/* Lines that overlap are none: else a small file would be read for ever. */
+		if (image.size < wanted || from->trace_read > from->trace_size) {
 			from->is_damaged = true;
 			break;
 		}

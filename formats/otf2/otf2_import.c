@@ -98,7 +98,7 @@ struct otf2_import {
 	int code;
 };
 
-#define NUMBERS_MAX ((uint32_t)1 << 26) /* of a table: a damaged archive may say anything */
+#define NUMBERS_MAX ((uint32_t)1 << 22) /* of a table: a damaged archive may say anything */
 
 /* Item `number` of a table, all-zero at first. NULL: no memory, or no such number. */
 static void *item(void *list, size_t *room, uint64_t number, size_t size)

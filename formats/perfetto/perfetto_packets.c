@@ -10,13 +10,20 @@
 
 #define PACKET_MAX ((uint64_t)256 << 20)
 #define INFLATED_MAX ((size_t)64 << 20) /* writers stop at half a MiB */
-#define PACKET_TAG 0x0a			/* Trace.packet */
+#define UNPACKED_MAX ((size_t)512 << 20)
+#define PACKET_TAG 0x0a /* Trace.packet */
 
 /* ---- memory of a packet ---- */
 
 static void *take(void *own, size_t size)
 {
-	return arena_alloc(own, size ? size : 1);
+	struct perfetto_packets *packets = own;
+
+	/* An empty message of two bytes is a struct here. */
+	if (size > UNPACKED_MAX - packets->unpacked)
+		return NULL;
+	packets->unpacked += size;
+	return arena_alloc(&packets->arena, size ? size : 1);
 }
 
 static void give(void *own, void *memory)
@@ -89,7 +96,7 @@ static size_t varint_at(const uint8_t *bytes, size_t size, uint64_t *value)
 static void inflate_packets(struct perfetto_packets *packets, const ProtobufCBinaryData *from)
 {
 	z_stream z = {.next_in = from->data, .avail_in = (unsigned)from->len};
-	int code;
+	int code = Z_OK;
 
 	packets->inflated.size = packets->at = 0;
 	if (inflateInit(&z) != Z_OK) {
@@ -115,9 +122,11 @@ static void inflate_packets(struct perfetto_packets *packets, const ProtobufCBin
 static const Hpct__Perfetto__TracePacket *unpack(
 	struct perfetto_packets *packets, const uint8_t *bytes, size_t size)
 {
-	ProtobufCAllocator allocator = {take, give, &packets->arena};
-	const Hpct__Perfetto__TracePacket *packet =
-		hpct__perfetto__trace_packet__unpack(&allocator, size, bytes);
+	ProtobufCAllocator allocator = {take, give, packets};
+	const Hpct__Perfetto__TracePacket *packet;
+
+	packets->unpacked = 0;
+	packet = hpct__perfetto__trace_packet__unpack(&allocator, size, bytes);
 
 	packets->damaged += !packet;
 	return packet;

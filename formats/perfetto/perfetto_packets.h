@@ -15,6 +15,7 @@
 struct perfetto_packets {
 	FILE *in;
 	struct arena arena; /* of the packet */
+	size_t unpacked;    /* bytes of the packet there */
 	struct store_bytes packet, inflated;
 	size_t at;	  /* in `inflated` */
 	uint64_t damaged; /* packets that could not be read; their length was whole */

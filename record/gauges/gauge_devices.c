@@ -110,11 +110,17 @@ static bool await(uint64_t until_ns)
 
 static void child_become(int pipe)
 {
+	int nowhere;
+
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "hpct-gpu");
 	signal(SIGPIPE, SIG_IGN);
 	if (dup2(pipe, CHILD_PIPE) < 0)
 		_exit(1);
+	/* A library of a vendor prints nowhere, and one that hangs keeps no pipe of the user's open. */
+	nowhere = open("/dev/null", O_RDWR);
+	for (int number = 0; nowhere >= 0 && number < CHILD_PIPE; number++)
+		dup2(nowhere, number);
 #ifdef SYS_close_range
 	if (!syscall(SYS_close_range, CHILD_PIPE + 1, ~0U, 0))
 		return;

@@ -121,7 +121,7 @@ int control_order(const char *run, enum event_control what, uint64_t *late, stru
 	for (int i = 0; i < OBEY_TRIES && search.state.user_ns; i++) {
 		poll(NULL, 0, OBEY_MS);
 		if (!ask(search.socket, EVENT_CONTROL_STATUS, &search.state))
-			break; /* all have ended meanwhile */
+			search.state.user_ns = 0; /* all have ended meanwhile */
 	}
 	*late = search.state.user_ns;
 	return 0;
