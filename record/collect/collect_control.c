@@ -47,16 +47,53 @@ static bool has_obeyed(const struct collect_control *control, struct measured_pr
 
 /* ---- reminding a process ---- */
 
-/* Waits that begin again after a signal: a mutex, a pipe, a child. */
-static bool is_resumed(long number)
+static bool is_socket(uint32_t pid, unsigned long number)
 {
-	static const long resumed[] = {
-		SYS_futex, SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_wait4, SYS_waitid};
+	char path[64], to[16];
+	ssize_t size;
 
-	for (unsigned i = 0; i < sizeof(resumed) / sizeof(*resumed); i++)
-		if (resumed[i] == number)
-			return true;
-	return false;
+	snprintf(path, sizeof(path), "/proc/%u/fd/%lu", pid, number);
+	size = readlink(path, to, sizeof(to));
+	return size < 5 || !memcmp(to, "socke", 5); /* or not known */
+}
+
+/* Waits that begin again after a signal: a mutex, a pipe, a child. Those with a time do not: a futex's, and a
+ * socket's may have one. `text`: "NUMBER ARGUMENT ..." */
+static bool is_resumed(uint32_t pid, const char *text)
+{
+	unsigned long argument[4] = {0};
+	long number = 0;
+
+	if (sscanf(text, "%ld %lx %lx %lx %lx", &number, &argument[0], &argument[1], &argument[2],
+		    &argument[3]) < 5)
+		return false;
+	switch (number) {
+	case SYS_futex:
+		return !argument[3];
+	case SYS_read:
+	case SYS_write:
+	case SYS_readv:
+	case SYS_writev:
+		return !is_socket(pid, argument[0]);
+	default:
+		return number == SYS_wait4 || number == SYS_waitid;
+	}
+}
+
+/* An exec may have put a program in its place that has no handler: the signal would end that one. */
+static bool has_handler(uint32_t pid, uint32_t tid)
+{
+	const uint64_t bit = UINT64_C(1) << (AGENT_SIGNAL - 1);
+	char name[48], text[4096];
+	const char *caught, *blocked;
+
+	snprintf(name, sizeof(name), "task/%u/status", tid);
+	if (!proc_read(pid, name, text, sizeof(text)))
+		return false;
+	caught = strstr(text, "\nSigCgt:");
+	blocked = strstr(text, "\nSigBlk:");
+	return caught && blocked && strtoull(caught + 8, NULL, 16) & bit &&
+	       !(strtoull(blocked + 8, NULL, 16) & bit);
 }
 
 static bool may_be_reminded(uint32_t pid, uint32_t tid)
@@ -69,10 +106,10 @@ static bool may_be_reminded(uint32_t pid, uint32_t tid)
 		return false;
 	state = strrchr(text, ')');
 	if (state && state[1] == ' ' && state[2] == 'R')
-		return true;
+		return has_handler(pid, tid);
 	snprintf(name, sizeof(name), "task/%u/syscall", tid);
 	return proc_read(pid, name, text, sizeof(text)) && text[0] >= '0' && text[0] <= '9' &&
-	       is_resumed(strtol(text, NULL, 10));
+	       is_resumed(pid, text) && has_handler(pid, tid);
 }
 
 /* The kernel's struct siginfo, of a signal with a value. */

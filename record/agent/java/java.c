@@ -25,6 +25,7 @@
 
 #define LOOK_NS 5000000 /* between looks for the machine, at first; later ones are rarer */
 #define LOOK_NS_MOST 100000000
+#define LOOKS_MOST 600 /* about a minute */
 #define JNI_OK 0
 #define JVMTI_VERSION 0x30010200 /* 1.2: of Java 7 */
 #define JVMTI_ENABLE 1
@@ -207,11 +208,14 @@ static void vm_ask(struct object *vm)
 static void *wait_for_vm(void *nothing)
 {
 	long look_ns = LOOK_NS;
+	unsigned looks = 0;
 	struct object *vm;
 
 	while (!(vm = vm_find())) {
 		const struct timespec time = {.tv_nsec = look_ns};
 
+		if (++looks > LOOKS_MOST) /* a library that no machine is made of */
+			return nothing;
 		REAL(nanosleep)(&time, NULL);
 		look_ns = look_ns < LOOK_NS_MOST ? look_ns + look_ns / 16 : look_ns;
 	}

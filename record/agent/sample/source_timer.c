@@ -134,6 +134,8 @@ static int timer_arm(struct thread *t)
 	/* Who parks them now sees this one, or is seen here. */
 	if (!result && !atomic_load(&process.is_parked))
 		timer_set(t->handle.timer, process.settings.period_ns);
+	if (!result && atomic_load(&process.is_parked)) /* between the two */
+		timer_set(t->handle.timer, 0);
 	return result;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "record/agent/base/real.h"
+#include "record/agent/base/safe_read.h"
 #include "record/agent/base/wrap.h"
 #include "record/agent/process/environment.h"
 #include "record/agent/python/python_gil.h"
@@ -12,6 +13,7 @@
 #include "record/agent/wrap/cause.h"
 
 #define GIL_TEXT_BYTES 96
+#define THREAD_BYTES 1024 /* of glibc's struct pthread: its tid is among them */
 
 /* "call=take_gil,lock=0x7f12,holder=4711": as of other locks. */
 static void put_text(char to[GIL_TEXT_BYTES], const struct thread *t, bool is_again)
@@ -39,11 +41,21 @@ static void part_publish(struct thread *t, uint64_t end_ns, const void *function
 	wait_publish(&wait, end_ns, function, &call);
 }
 
+/* A thread state may name a thread that has ended, whose memory is gone. */
+OWN static uint64_t holder_of(uint64_t gil)
+{
+	uint64_t thread = python_gil_holder(gil);
+	char bytes[THREAD_BYTES];
+
+	if (!thread || !safe_read(bytes, (const void *)(uintptr_t)thread, sizeof(bytes)))
+		return 0;
+	return cause_thread_number((pthread_t)thread);
+}
+
 OWN static void part_begin(struct thread *t, uint64_t gil, uint64_t now_ns, const void *function)
 {
-	uint64_t holder = python_gil_holder(gil);
+	uint64_t holder = holder_of(gil);
 
-	holder = holder ? cause_thread_number((pthread_t)holder) : 0;
 	if (t->gil_begin_ns && t->gil == gil && t->gil_holder == holder)
 		return;
 	if (t->gil_begin_ns && t->gil == gil)
@@ -85,6 +97,8 @@ int gil_wait(uint64_t gil, pthread_cond_t *condition, pthread_mutex_t *mutex, co
 	wait_begin(&wait);
 	if (wait.thread)
 		part_begin(wait.thread, gil, wait.begin_ns, function);
+	else if (thread_self())
+		thread_self()->gil_begin_ns = 0; /* what is measured later is a wait of its own */
 	result = real.pthread_cond_timedwait(condition, mutex, until);
 	part_end(&wait, gil, function);
 	return result;

@@ -2,17 +2,33 @@
 /* wait.c - see wait.h. */
 #include "record/agent/wrap/wait.h"
 
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "record/agent/base/wrap.h"
 #include "record/agent/sample/sample.h"
 #include "record/agent/sample/tally.h"
 #include "record/agent/sample/trace.h"
+
+/* A handler that leaves by longjmp would leave it half obeyed, for ever. */
+OWN static void obey_masked(void)
+{
+	uint64_t all = UINT64_MAX, before;
+
+	if (syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all)))
+		return;
+	start_stop_obey();
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+}
 
 OWN void wait_begin_parked(struct wait *wait)
 {
 	int error = errno;
 
 	if (start_stop_is_asked())
-		start_stop_obey();
+		obey_masked();
 	if (atomic_load(&process.is_parked))
 		wait->thread = NULL;
 	errno = error;
