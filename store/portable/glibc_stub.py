@@ -15,12 +15,12 @@ newest = tuple(int(n) for n in (sys.argv[3] if len(sys.argv) > 3 else "2.28").sp
 libraries = ["libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1"]
 
 
-def told(*command):
+def output_of(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-objdump = told(compiler, "-print-prog-name=objdump")
-if told(compiler, "-dumpmachine").startswith("aarch64"):
+objdump = output_of(compiler, "-print-prog-name=objdump")
+if output_of(compiler, "-dumpmachine").startswith("aarch64"):
     libraries.append("ld-linux-aarch64.so.1")  # has __stack_chk_guard there
 
 
@@ -31,7 +31,7 @@ def number(version):
 def symbols(path):
     """name -> (version, kind, size, address, is weak), the newest version that is not too new."""
     found = {}
-    for line in told(objdump, "-T", path).split("\n"):
+    for line in output_of(objdump, "-T", path).split("\n"):
         # ADDRESS FLAGS(7 columns) SECTION SIZE (VERSION) NAME; the parentheses are those of older versions
         parts = re.match(r"([0-9a-f]+) (.{7}) (\S+)\s+([0-9a-f]+)\s+\(?(GLIBC_[0-9.]+)\)?\s+(\S+)$", line)
         if not parts or parts[3] in ("*UND*", "*ABS*"):
@@ -65,7 +65,7 @@ def assembly(found):
 
 os.makedirs(out, exist_ok=True)
 for library in libraries:
-    path = told(compiler, "-print-file-name=" + library)
+    path = output_of(compiler, "-print-file-name=" + library)
     found = symbols(path)
     stem = os.path.join(out, library)
     with open(stem + ".s", "w", encoding="utf8") as file:
