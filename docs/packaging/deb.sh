@@ -94,7 +94,7 @@ while read -r file; do
 	package_of "$file" || { echo "deb.sh: $file is in no package" >&2 && exit 1; }
 	case $file in
 	share/zsh/site-functions/*) name=share/zsh/vendor-completions/${file##*/} ;;
-	share/terminfo/* | LICENSE) continue ;; # Debian has them
+	LICENSE) continue ;; # Debian has it
 	esac
 	[ -n "$package" ] || continue
 	mkdir -p "$stage/$package/usr/$(dirname "$name")"

@@ -15,10 +15,10 @@ package_of() {
 	lib/hpct/*) package=hpct-agent ;;
 	lib/libhpct_sql.so | lib/libhpct.so.*) package=hpct ;;
 	lib/python3*-packages/hpct/*) package=hpct name=lib/python3/dist-packages/hpct/${1##*/} ;;
-	share/zsh/site-functions/* | share/terminfo/*) package=hpct ;;
+	share/zsh/site-functions/*) package=hpct ;;
 	share/doc/* | LICENSE) package=hpct-doc ;;
 	README.md | CHANGELOG.md) package=hpct-doc name=share/doc/hpct/$1 ;;
-	share/modulefiles/*) package= ;;
+	share/modulefiles/* | share/terminfo/*) package= ;; # systems with packages have these terminals
 	*) return 1 ;;
 	esac
 }

@@ -65,7 +65,6 @@ root=$stage/root
 while read -r file; do
 	package_of "$file" || { echo "rpm.sh: $file is in no package" >&2 && exit 1; }
 	case $file in
-	share/terminfo/*) continue ;; # ncurses has them
 	lib/libhpct*) name=lib64/${file##*/} ;;
 	lib/pkgconfig/*) name=share/pkgconfig/${file##*/} ;;
 	LICENSE) name=share/doc/hpct/LICENSE ;;
