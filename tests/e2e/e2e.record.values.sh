@@ -14,9 +14,9 @@ code "values" 0 hpct-record -o faults.hpct --summary summary -e CPUTIME@1000 -e 
 	-- "$tests/faults" 20000
 ! grep -q 'not counted' err summary || skip "no counters here: $(grep -h 'not counted' err summary | head -n 1)"
 all=$(counted faults page-faults '<program root>')
-# (Linux 6.18 gives for task-clock in a group less at times, or nothing: what it counts is not held to anything here.)
 near "a page fault for each page that is touched" 20000 "$(counted faults page-faults touch)" 500
 near "the same by the event beside it" "$all" "$(counted faults minor-faults '<program root>')" 20
+near "task-clock is the CPU time" "$(counted faults CPUTIME '<program root>')" "$(counted faults task-clock '<program root>')" 20000000
 same "its unit" ns "$(hpct-info faults.hpct --metrics --format tsv | tsv '$c["metric"] == "task-clock" { print $c["unit"] }')"
 same "values in one list are read together" "$(hpct-slice faults.hpct --format tsv |
 	tsv '$c["metric"] == "page-faults" { print $c["begin_ns"] }' | sort -u | wc -l)" \
@@ -26,7 +26,7 @@ weights_agree faults
 code "check" 0 hpct-info faults.hpct --check
 
 # As a column of one's own, by names.
-hpct-profile faults.hpct --metric 'per_ms = 1e6 * ${page-faults:incl} / ${CPUTIME:incl}' --format tsv >rates
+hpct-profile faults.hpct --metric 'per_ms = 1e6 * ${page-faults:incl} / ${task-clock:incl}' --format tsv >rates
 check "a formula by names: $(head -n 2 rates | cut -c1-200)" calc "$(tsv '$c["name"] == "touch" { print $c["per_ms"]; exit }' <rates) > 10"
 code "a name that is not there" 2 hpct-profile faults.hpct --metric 'x = ${nothing}'
 sentence "a name that is not there"

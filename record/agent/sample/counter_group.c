@@ -22,7 +22,7 @@
 /* One event's settings in HPCT_EVENTS. */
 struct member {
 	uint64_t type, config[3];
-	bool user, kernel, hypervisor;
+	bool user, kernel, hypervisor, is_clock;
 	unsigned group;
 	uint32_t index; /* in shared->counters */
 };
@@ -61,8 +61,10 @@ static bool member_parse(struct member *member, const char *text, size_t length)
 		member->kernel |= *text == 'k';
 		member->hypervisor |= *text == 'h';
 	}
-	if (member->type == PERF_TYPE_SOFTWARE && (member->config[0] == PERF_COUNT_SW_CPU_CLOCK ||
-							  member->config[0] == PERF_COUNT_SW_TASK_CLOCK))
+	member->is_clock =
+		member->type == PERF_TYPE_SOFTWARE && (member->config[0] == PERF_COUNT_SW_CPU_CLOCK ||
+							      member->config[0] == PERF_COUNT_SW_TASK_CLOCK);
+	if (member->is_clock)
 		shared->unit = EVENT_UNIT_NS;
 	if (!member->user && !member->kernel && !member->hypervisor)
 		member->user = member->kernel = member->hypervisor = true;
@@ -206,6 +208,7 @@ static void group_begin(struct counter_group *group, unsigned number)
 			leader = event = number_move(event);
 		group->page[group->count] = page_map(event);
 		group->metric[group->count] = members[i].index + 1;
+		group->clocks |= (uint32_t)members[i].is_clock << group->count;
 		if (event != leader)
 			close(event);
 		if (!group->page[group->count])
