@@ -176,24 +176,24 @@ void start_stop_switch_on(void)
 /* ---- by whoever records ---- */
 
 /* No sample is taken here: it would show whatever this signal met, or was sent for. */
-static void obey_off(void)
+static bool obey_off(void)
 {
 	source_timers_park(true);
 	if (start_stop_is_off())
-		return;
+		return true;
 	atomic_store(&control.is_paused, true);
 	clocks_stop();
 	log_put(process_now_ns());
+	return true;
 }
 
-static void obey_on(void)
+/* False: the log is full. Whoever asked is told that it is not done, and it will be: he drains the log. */
+static bool obey_on(void)
 {
 	bool is_to_begin = start_stop_is_off() && !process.settings.unsampled;
 
-	if (is_to_begin && !log_has_room(2)) {
-		atomic_fetch_add(&process.shared->pauses_refused, 1);
-		return;
-	}
+	if (is_to_begin && !log_has_room(2))
+		return false;
 	if (is_to_begin) {
 		clocks_start();
 		log_put(process_now_ns());
@@ -202,6 +202,7 @@ static void obey_on(void)
 	}
 	switches_begin_late();
 	source_timers_park(false);
+	return true;
 }
 
 void start_stop_obey(void)
@@ -211,13 +212,9 @@ void start_stop_obey(void)
 	if (!process_is_own() || atomic_flag_test_and_set(&control.busy))
 		return;
 	wanted = atomic_load(&process.shared->control_wanted);
-	if (wanted != atomic_load(&process.shared->control_done)) {
-		if (wanted & EVENT_CONTROL_ON)
-			obey_on();
-		else
-			obey_off();
+	if (wanted != atomic_load(&process.shared->control_done) &&
+		(wanted & EVENT_CONTROL_ON ? obey_on() : obey_off()))
 		atomic_store(&process.shared->control_done, wanted);
-	}
 	atomic_flag_clear(&control.busy);
 }
 
