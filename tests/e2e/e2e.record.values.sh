@@ -75,3 +75,61 @@ if hpct-record -L | grep -q '^cycles.*not available here: '; then
 	check "is said: $(cat err)" grep -q '^hpct-record: cycles is not counted: ' err
 	check "the rest of the list is read" calc "$(counted none page-faults '<program root>') > 1000"
 fi
+
+# More threads than the child of a fork can close descriptors for: those beyond are not counted, and said to be.
+cat >crowd.c <<'END'
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_barrier_t here, done;
+static void *wait_for_end(void *nothing)
+{
+	pthread_barrier_wait(&here);
+	pthread_barrier_wait(&done);
+	return nothing;
+}
+static int events(void)
+{
+	DIR *all = opendir("/proc/self/fd");
+	struct dirent *entry;
+	char link[64];
+	int count = 0;
+
+	while ((entry = readdir(all))) {
+		ssize_t size = readlinkat(dirfd(all), entry->d_name, link, sizeof(link));
+
+		count += size > 0 && memmem(link, (size_t)size, "[perf_event]", 12);
+	}
+	return count;
+}
+int main(void)
+{
+	pthread_t thread;
+
+	pthread_barrier_init(&here, 0, 301);
+	pthread_barrier_init(&done, 0, 301);
+	for (int i = 0; i < 300; i++)
+		if (pthread_create(&thread, 0, wait_for_end, 0))
+			return 1;
+	pthread_barrier_wait(&here);
+	printf("%d\n", events());
+	fflush(stdout);
+	if (!fork()) {
+		printf("%d\n", events());
+		fflush(stdout);
+		_exit(0);
+	}
+	wait(0);
+	pthread_barrier_wait(&done);
+	return 0;
+}
+END
+if command -v cc >/dev/null && [ "$(ulimit -n)" -ge 1000 ]; then
+	cc -D_GNU_SOURCE -pthread crowd.c -o crowd || fail "crowd.c does not compile"
+	code "300 threads" 0 hpct-record -o crowd.hpct --summary crowd.txt -e page-faults:value -- ./crowd
+	same "descriptors of parent and child" "256 1" "$(xargs <out)"
+	check "is said: $(cat crowd.txt)" grep -q '^not counted: page-faults (' crowd.txt
+fi

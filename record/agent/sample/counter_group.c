@@ -118,10 +118,10 @@ static int member_open(const struct member *member, int leader)
 	return event;
 }
 
-static void refused(const struct member *member, int error)
+static void refused(uint32_t index, int error)
 {
-	atomic_store(&process.shared->counters[member->index].error, error);
-	atomic_fetch_add(&process.shared->counters[member->index].refused, 1);
+	atomic_store(&process.shared->counters[index].error, error);
+	atomic_fetch_add(&process.shared->counters[index].refused, 1);
 }
 
 /* Out of the way of the program's own. */
@@ -135,7 +135,8 @@ static int number_move(int number)
 	return moved;
 }
 
-static void opened_add(int number, uint64_t id)
+/* False: there are too many. */
+static bool opened_add(int number, uint64_t id)
 {
 	for (unsigned i = 0; i < OPENED_MAX; i++) {
 		int nothing = 0;
@@ -143,8 +144,9 @@ static void opened_add(int number, uint64_t id)
 		if (!atomic_compare_exchange_strong(&opened[i].number, &nothing, number + 1))
 			continue;
 		opened[i].id = id;
-		return;
+		return true;
 	}
+	return false;
 }
 
 static void opened_remove(int number)
@@ -165,23 +167,28 @@ static void number_close(int number, uint64_t id)
 		close(number);
 }
 
+static void pages_unmap(struct counter_group *group)
+{
+	for (unsigned i = 0; i < group->count; i++)
+		if (group->page[i])
+			munmap(group->page[i], (size_t)sysconf(_SC_PAGESIZE));
+	group->count = 0;
+}
+
 static void group_end(struct counter_group *group)
 {
 	int number = group->number - 1;
 
 	group->number = 0;
 	atomic_signal_fence(memory_order_seq_cst);
-	for (unsigned i = 0; i < group->count; i++)
-		if (group->page[i])
-			munmap(group->page[i], (size_t)sysconf(_SC_PAGESIZE));
+	pages_unmap(group);
 	if (number >= 0) {
 		opened_remove(number);
 		number_close(number, group->id);
 	}
-	group->count = 0;
 }
 
-/* A page of the event, which keeps it alive; the leader has its descriptor beside that. */
+/* A page of the event, which keeps it alive; the leader has its descriptor. */
 static void *page_map(int event)
 {
 	void *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, event, 0);
@@ -201,28 +208,31 @@ static void group_begin(struct counter_group *group, unsigned number)
 		int event = members[i].group == number ? member_open(&members[i], leader) : -2;
 
 		if (event == -1)
-			refused(&members[i], errno);
+			refused(members[i].index, errno);
 		if (event < 0)
 			continue;
-		if (leader < 0)
-			leader = event = number_move(event);
-		group->page[group->count] = page_map(event);
-		group->metric[group->count] = members[i].index + 1;
-		group->clocks |= (uint32_t)members[i].is_clock << group->count;
-		if (event != leader)
+		if (leader < 0) {
+			leader = number_move(event);
+		} else {
+			group->page[group->count] = page_map(event);
 			close(event);
-		if (!group->page[group->count])
-			refused(&members[i], ENOMEM); /* of a member: the group has it not */
-		else
-			group->count++;
+			if (!group->page[group->count]) {
+				refused(members[i].index, ENOMEM); /* the group has it not */
+				continue;
+			}
+		}
+		group->clocks |= (uint32_t)members[i].is_clock << group->count;
+		group->metric[group->count++] = members[i].index + 1;
 	}
 	if (leader < 0)
 		return;
-	if (!group->count || ioctl(leader, PERF_EVENT_IOC_ID, &group->id)) {
+	if (ioctl(leader, PERF_EVENT_IOC_ID, &group->id) || !opened_add(leader, group->id)) {
+		for (unsigned i = 0; i < group->count; i++)
+			refused(group->metric[i] - 1, EMFILE);
+		pages_unmap(group);
 		close(leader);
 		return;
 	}
-	opened_add(leader, group->id);
 	atomic_signal_fence(memory_order_seq_cst);
 	group->number = leader + 1;
 }

@@ -9,7 +9,8 @@
  * If the processor has fewer counters than are asked for, groups take turns: increases are scaled by the
  * time in which the group counted, and the ring keeps both times. The group's descriptor stays open, unlike
  * others of the agent: there is no other way to read it. Before each reading it is asked for the event's id,
- * so that a program that closes and reuses its number loses nothing.
+ * so that a program that closes and reuses its number loses nothing. A process has 256 of them at most:
+ * groups of more threads are refused, as a fork's child could not close theirs.
  *
  * A software clock (task-clock, cpu-clock) is enabled_ns itself, whose value Linux counts again, and loses
  * much of, where threads share processors (6.18: up to two thirds of a second).
