@@ -133,3 +133,47 @@ if command -v cc >/dev/null && [ "$(ulimit -n)" -ge 1000 ]; then
 	same "descriptors of parent and child" "256 1" "$(xargs <out)"
 	check "is said: $(cat crowd.txt)" grep -q '^not counted: page-faults (' crowd.txt
 fi
+
+# Nothing is counted while sampling is off, in a thread that was there before, or is born then.
+cat >off.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <time.h>
+#include "record/program/hpct.h"
+static void pages(int n)
+{
+	while (n--) {
+		char *page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		page[0] = 1;
+		munmap(page, 4096);
+	}
+}
+static void *born(void *nothing)
+{
+	pages(50000);
+	hpct_start();
+	pages(10000);
+	return nothing;
+}
+int main(void)
+{
+	pthread_t thread;
+
+	pages(10000);
+	hpct_stop();
+	pages(50000);
+	pthread_create(&thread, 0, born, 0);
+	pthread_join(thread, 0);
+	pages(10000);
+	return 0;
+}
+END
+if command -v cc >/dev/null; then
+	cc -pthread -I"$HPCT_SOURCE" off.c -o off || fail "off.c does not compile"
+	code "off" 0 hpct-record -o off.hpct -e page-faults,task-clock:value -- ./off
+	near "the pages that were touched while it was on" 30000 "$(counted off page-faults '<program root>')" 3000
+	code "off from the begin" 0 hpct-record -ds -o delayed.hpct -e page-faults,task-clock:value -- ./off
+	near "the pages after the start" 20000 "$(counted delayed page-faults '<program root>')" 2000
+fi

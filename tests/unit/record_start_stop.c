@@ -21,11 +21,16 @@ static bool test_is_own(void)
 #define process_is_own test_is_own
 #include "record/agent/sample/start_stop.c"
 
-static bool is_parked;
+static bool is_parked, counts = true;
 
 void source_timers_park(bool now)
 {
 	is_parked = now;
+}
+
+void counter_groups_switch(bool off)
+{
+	counts = !off;
 }
 
 struct thread *trace_begin(void)
@@ -104,11 +109,11 @@ static void test_orders(void **state)
 
 	(void)state;
 	assert_true(ask(false));
-	assert_true(start_stop_is_off() && is_parked);
+	assert_true(start_stop_is_off() && is_parked && !counts);
 	assert_true(ask(false));
 	assert_int_equal(atomic_load(&shared->pause_count), 1);
 	assert_true(ask(true));
-	assert_false(start_stop_is_off() || is_parked);
+	assert_false(start_stop_is_off() || is_parked || !counts);
 	assert_int_equal(atomic_load(&shared->pause_count), 2);
 }
 

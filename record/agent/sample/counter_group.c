@@ -14,6 +14,7 @@
 #include "record/agent/base/hot_section.h"
 #include "record/agent/base/perf.h"
 #include "record/agent/process/process.h"
+#include "record/agent/sample/start_stop.h"
 #include "record/agent/sample/thread.h"
 
 #define OPENED_MAX 256u
@@ -159,11 +160,17 @@ static void opened_remove(int number)
 	}
 }
 
-static void number_close(int number, uint64_t id)
+/* False: the program has closed it, and may have another there. */
+HOT static bool is_ours(int number, uint64_t id)
 {
 	uint64_t is = 0;
 
-	if (!ioctl(number, PERF_EVENT_IOC_ID, &is) && is == id)
+	return number >= 0 && !syscall(SYS_ioctl, number, PERF_EVENT_IOC_ID, &is) && is == id;
+}
+
+static void number_close(int number, uint64_t id)
+{
+	if (is_ours(number, id))
 		close(number);
 }
 
@@ -197,6 +204,30 @@ static void *page_map(int event)
 		return NULL;
 	madvise(page, (size_t)sysconf(_SC_PAGESIZE), MADV_DONTFORK);
 	return page;
+}
+
+static void number_switch(int number, bool off)
+{
+	syscall(SYS_ioctl, number, off ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+}
+
+/* Who switches sampling off or on now sees this group, or is seen here. */
+static void begun_switch(int number)
+{
+	bool off = false;
+
+	while (off != start_stop_is_off())
+		number_switch(number, off = !off);
+}
+
+void counter_groups_switch(bool off)
+{
+	for (unsigned i = 0; count && i < OPENED_MAX; i++) {
+		int number = atomic_load(&opened[i].number) - 1;
+
+		if (is_ours(number, opened[i].id))
+			number_switch(number, off);
+	}
 }
 
 static void group_begin(struct counter_group *group, unsigned number)
@@ -235,6 +266,7 @@ static void group_begin(struct counter_group *group, unsigned number)
 	}
 	atomic_signal_fence(memory_order_seq_cst);
 	group->number = leader + 1;
+	begun_switch(leader);
 }
 
 void counter_groups_begin(struct thread *t)
@@ -266,11 +298,9 @@ void counter_groups_forked(void)
 /* False: the program has closed the descriptor, or the kernel has no values. */
 HOT static bool group_read(const struct counter_group *group, uint64_t *words, size_t bytes)
 {
-	uint64_t id = 0;
 	int number = group->number - 1;
 
-	return number >= 0 && !syscall(SYS_ioctl, number, PERF_EVENT_IOC_ID, &id) && id == group->id &&
-	       syscall(SYS_read, number, words, bytes) > 0;
+	return is_ours(number, group->id) && syscall(SYS_read, number, words, bytes) > 0;
 }
 
 HOT static bool value_put(struct thread *t, uint32_t metric, uint64_t more, uint64_t now_ns)

@@ -81,6 +81,8 @@ void counter_groups_forked(void);
 void counter_groups_arm(struct thread *thread);
 /* Publishes what is left, at the thread's last path, and ends counting. */
 void counter_groups_disarm(struct thread *thread);
+/* Sampling is off, or on again (start_stop.h): no group of any thread counts meanwhile. Signal safe. */
+void counter_groups_switch(bool off);
 /* Publishes the increases at the node of the last sample. The ring is entered. Signal safe. */
 void counter_groups_take(struct thread *thread, uint64_t now_ns);
 

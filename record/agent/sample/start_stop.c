@@ -6,6 +6,7 @@
 
 #include "record/agent/base/hot_section.h"
 #include "record/agent/process/switches.h"
+#include "record/agent/sample/counter_group.h"
 #include "record/agent/sample/sample.h"
 #include "record/agent/sample/trace.h"
 
@@ -92,6 +93,12 @@ HOT uint64_t start_stop_weight(struct thread *t, uint64_t weight)
 	return start_stop_uncovered_ns(t);
 }
 
+static void paused_set(bool is_paused)
+{
+	atomic_store(&control.is_paused, is_paused);
+	counter_groups_switch(is_paused);
+}
+
 static void clocks_stop(void)
 {
 	uint32_t claimed = atomic_load(&process.shared->ring_claimed);
@@ -149,7 +156,7 @@ void start_stop_switch_off(void)
 		return;
 	if (!start_stop_is_off()) {
 		here_sample(true);
-		atomic_store(&control.is_paused, true);
+		paused_set(true);
 		clocks_stop();
 		log_put(process_now_ns());
 	}
@@ -168,7 +175,7 @@ void start_stop_switch_on(void)
 		log_put(process_now_ns());
 		atomic_fetch_add(&control.epoch, 1);
 		here_sample(false);
-		atomic_store(&control.is_paused, false);
+		paused_set(false);
 	}
 	atomic_flag_clear(&control.busy);
 }
@@ -181,7 +188,7 @@ static bool obey_off(void)
 	source_timers_park(true);
 	if (start_stop_is_off())
 		return true;
-	atomic_store(&control.is_paused, true);
+	paused_set(true);
 	clocks_stop();
 	log_put(process_now_ns());
 	return true;
@@ -198,7 +205,7 @@ static bool obey_on(void)
 		clocks_start();
 		log_put(process_now_ns());
 		atomic_fetch_add(&control.epoch, 1);
-		atomic_store(&control.is_paused, false);
+		paused_set(false);
 	}
 	switches_begin_late();
 	source_timers_park(false);
