@@ -361,7 +361,9 @@ static void target_obey(struct outside_target *target, uint64_t now_ns)
 
 	if (target->end_ns || wanted == atomic_load(&shared->control_done))
 		return;
-	if (is_on != is_wanted && count - atomic_load(&shared->pauses_taken) < EVENT_PAUSES_MAX) {
+	if (is_on != is_wanted) {
+		if (count - atomic_load(&shared->pauses_taken) >= EVENT_PAUSES_MAX)
+			return; /* until the collector has drained the log */
 		atomic_store(&shared->pause_ns[count % EVENT_PAUSES_MAX], now_ns);
 		atomic_store_explicit(&shared->pause_count, count + 1, memory_order_release);
 	}

@@ -14,9 +14,9 @@ code "values" 0 hpct-record -o faults.hpct --summary summary -e CPUTIME@1000 -e 
 	-- "$tests/faults" 20000
 ! grep -q 'not counted' err summary || skip "no counters here: $(grep -h 'not counted' err summary | head -n 1)"
 all=$(counted faults page-faults '<program root>')
-# (Linux 6.18 gives for task-clock in a group less at times, or nothing: what it counts is not held to anything here.)
 near "a page fault for each page that is touched" 20000 "$(counted faults page-faults touch)" 500
 near "the same by the event beside it" "$all" "$(counted faults minor-faults '<program root>')" 20
+near "task-clock is the CPU time" "$(counted faults CPUTIME '<program root>')" "$(counted faults task-clock '<program root>')" 20000000
 same "its unit" ns "$(hpct-info faults.hpct --metrics --format tsv | tsv '$c["metric"] == "task-clock" { print $c["unit"] }')"
 same "values in one list are read together" "$(hpct-slice faults.hpct --format tsv |
 	tsv '$c["metric"] == "page-faults" { print $c["begin_ns"] }' | sort -u | wc -l)" \
@@ -26,7 +26,7 @@ weights_agree faults
 code "check" 0 hpct-info faults.hpct --check
 
 # As a column of one's own, by names.
-hpct-profile faults.hpct --metric 'per_ms = 1e6 * ${page-faults:incl} / ${CPUTIME:incl}' --format tsv >rates
+hpct-profile faults.hpct --metric 'per_ms = 1e6 * ${page-faults:incl} / ${task-clock:incl}' --format tsv >rates
 check "a formula by names: $(head -n 2 rates | cut -c1-200)" calc "$(tsv '$c["name"] == "touch" { print $c["per_ms"]; exit }' <rates) > 10"
 code "a name that is not there" 2 hpct-profile faults.hpct --metric 'x = ${nothing}'
 sentence "a name that is not there"
@@ -74,4 +74,106 @@ if hpct-record -L | grep -q '^cycles.*not available here: '; then
 	code "what this machine has not" 0 hpct-record -o none.hpct -e cycles,page-faults:value -- "$tests/faults" 2000
 	check "is said: $(cat err)" grep -q '^hpct-record: cycles is not counted: ' err
 	check "the rest of the list is read" calc "$(counted none page-faults '<program root>') > 1000"
+fi
+
+# More threads than the child of a fork can close descriptors for: those beyond are not counted, and said to be.
+cat >crowd.c <<'END'
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_barrier_t here, done;
+static void *wait_for_end(void *nothing)
+{
+	pthread_barrier_wait(&here);
+	pthread_barrier_wait(&done);
+	return nothing;
+}
+static int events(void)
+{
+	DIR *all = opendir("/proc/self/fd");
+	struct dirent *entry;
+	char link[64];
+	int count = 0;
+
+	while ((entry = readdir(all))) {
+		ssize_t size = readlinkat(dirfd(all), entry->d_name, link, sizeof(link));
+
+		count += size > 0 && memmem(link, (size_t)size, "[perf_event]", 12);
+	}
+	return count;
+}
+int main(void)
+{
+	pthread_t thread;
+
+	pthread_barrier_init(&here, 0, 301);
+	pthread_barrier_init(&done, 0, 301);
+	for (int i = 0; i < 300; i++)
+		if (pthread_create(&thread, 0, wait_for_end, 0))
+			return 1;
+	pthread_barrier_wait(&here);
+	printf("%d\n", events());
+	fflush(stdout);
+	if (!fork()) {
+		printf("%d\n", events());
+		fflush(stdout);
+		_exit(0);
+	}
+	wait(0);
+	pthread_barrier_wait(&done);
+	return 0;
+}
+END
+if command -v cc >/dev/null && [ "$(ulimit -n)" -ge 1000 ]; then
+	cc -D_GNU_SOURCE -pthread crowd.c -o crowd || fail "crowd.c does not compile"
+	code "300 threads" 0 hpct-record -o crowd.hpct --summary crowd.txt -e page-faults:value -- ./crowd
+	same "descriptors of parent and child" "256 1" "$(xargs <out)"
+	check "is said: $(cat crowd.txt)" grep -q '^not counted: page-faults (' crowd.txt
+fi
+
+# Nothing is counted while sampling is off, in a thread that was there before, or is born then.
+cat >off.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <time.h>
+#include "record/program/hpct.h"
+static void pages(int n)
+{
+	while (n--) {
+		char *page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		page[0] = 1;
+		munmap(page, 4096);
+	}
+}
+static void *born(void *nothing)
+{
+	pages(50000);
+	hpct_start();
+	pages(10000);
+	return nothing;
+}
+int main(void)
+{
+	pthread_t thread;
+
+	pages(10000);
+	hpct_stop();
+	pages(50000);
+	pthread_create(&thread, 0, born, 0);
+	pthread_join(thread, 0);
+	pages(10000);
+	return 0;
+}
+END
+if command -v cc >/dev/null; then
+	cc -pthread -I"$HPCT_SOURCE" off.c -o off || fail "off.c does not compile"
+	code "off" 0 hpct-record -o off.hpct -e page-faults,task-clock:value -- ./off
+	near "the pages that were touched while it was on" 30000 "$(counted off page-faults '<program root>')" 3000
+	code "off from the begin" 0 hpct-record -ds -o delayed.hpct -e page-faults,task-clock:value -- ./off
+	near "the pages after the start" 20000 "$(counted delayed page-faults '<program root>')" 2000
 fi

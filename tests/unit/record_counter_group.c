@@ -66,6 +66,21 @@ static void test_large(void **unused)
 	assert_int_equal(more[1], 9);
 }
 
+/* The kernel's own value of a clock may fall behind, or stand still. */
+static void test_clock(void **unused)
+{
+	(void)unused;
+	memset(&group, 0, sizeof group);
+	group.count = 2;
+	group.clocks = 2;
+	assert_true(grow(8 * MS, 8 * MS, 1000, 3 * MS));
+	assert_int_equal(more[0], 1000);
+	assert_int_equal(more[1], 8 * MS);
+	assert_true(grow(20 * MS, 12 * MS, 1100, 2 * MS));
+	assert_int_equal(more[0], 300);
+	assert_int_equal(more[1], 12 * MS);
+}
+
 static void test_others(void **unused)
 {
 	const uint64_t words[] = {3, 9 * MS, 9 * MS, 1, 2, 3}; /* another event has the number now */
@@ -121,7 +136,8 @@ static void test_words(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_increases), cmocka_unit_test(test_large),
-		cmocka_unit_test(test_others), cmocka_unit_test(test_encoding), cmocka_unit_test(test_words)};
+		cmocka_unit_test(test_clock), cmocka_unit_test(test_others), cmocka_unit_test(test_encoding),
+		cmocka_unit_test(test_words)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

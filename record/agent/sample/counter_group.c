@@ -14,6 +14,7 @@
 #include "record/agent/base/hot_section.h"
 #include "record/agent/base/perf.h"
 #include "record/agent/process/process.h"
+#include "record/agent/sample/start_stop.h"
 #include "record/agent/sample/thread.h"
 
 #define OPENED_MAX 256u
@@ -22,7 +23,7 @@
 /* One event's settings in HPCT_EVENTS. */
 struct member {
 	uint64_t type, config[3];
-	bool user, kernel, hypervisor;
+	bool user, kernel, hypervisor, is_clock;
 	unsigned group;
 	uint32_t index; /* in shared->counters */
 };
@@ -61,8 +62,10 @@ static bool member_parse(struct member *member, const char *text, size_t length)
 		member->kernel |= *text == 'k';
 		member->hypervisor |= *text == 'h';
 	}
-	if (member->type == PERF_TYPE_SOFTWARE && (member->config[0] == PERF_COUNT_SW_CPU_CLOCK ||
-							  member->config[0] == PERF_COUNT_SW_TASK_CLOCK))
+	member->is_clock =
+		member->type == PERF_TYPE_SOFTWARE && (member->config[0] == PERF_COUNT_SW_CPU_CLOCK ||
+							      member->config[0] == PERF_COUNT_SW_TASK_CLOCK);
+	if (member->is_clock)
 		shared->unit = EVENT_UNIT_NS;
 	if (!member->user && !member->kernel && !member->hypervisor)
 		member->user = member->kernel = member->hypervisor = true;
@@ -116,10 +119,10 @@ static int member_open(const struct member *member, int leader)
 	return event;
 }
 
-static void refused(const struct member *member, int error)
+static void refused(uint32_t index, int error)
 {
-	atomic_store(&process.shared->counters[member->index].error, error);
-	atomic_fetch_add(&process.shared->counters[member->index].refused, 1);
+	atomic_store(&process.shared->counters[index].error, error);
+	atomic_fetch_add(&process.shared->counters[index].refused, 1);
 }
 
 /* Out of the way of the program's own. */
@@ -133,7 +136,8 @@ static int number_move(int number)
 	return moved;
 }
 
-static void opened_add(int number, uint64_t id)
+/* False: there are too many. */
+static bool opened_add(int number, uint64_t id)
 {
 	for (unsigned i = 0; i < OPENED_MAX; i++) {
 		int nothing = 0;
@@ -141,8 +145,9 @@ static void opened_add(int number, uint64_t id)
 		if (!atomic_compare_exchange_strong(&opened[i].number, &nothing, number + 1))
 			continue;
 		opened[i].id = id;
-		return;
+		return true;
 	}
+	return false;
 }
 
 static void opened_remove(int number)
@@ -155,12 +160,26 @@ static void opened_remove(int number)
 	}
 }
 
-static void number_close(int number, uint64_t id)
+/* False: the program has closed it, and may have another there. */
+HOT static bool is_ours(int number, uint64_t id)
 {
 	uint64_t is = 0;
 
-	if (!ioctl(number, PERF_EVENT_IOC_ID, &is) && is == id)
+	return number >= 0 && !syscall(SYS_ioctl, number, PERF_EVENT_IOC_ID, &is) && is == id;
+}
+
+static void number_close(int number, uint64_t id)
+{
+	if (is_ours(number, id))
 		close(number);
+}
+
+static void pages_unmap(struct counter_group *group)
+{
+	for (unsigned i = 0; i < group->count; i++)
+		if (group->page[i])
+			munmap(group->page[i], (size_t)sysconf(_SC_PAGESIZE));
+	group->count = 0;
 }
 
 static void group_end(struct counter_group *group)
@@ -169,17 +188,14 @@ static void group_end(struct counter_group *group)
 
 	group->number = 0;
 	atomic_signal_fence(memory_order_seq_cst);
-	for (unsigned i = 0; i < group->count; i++)
-		if (group->page[i])
-			munmap(group->page[i], (size_t)sysconf(_SC_PAGESIZE));
+	pages_unmap(group);
 	if (number >= 0) {
 		opened_remove(number);
 		number_close(number, group->id);
 	}
-	group->count = 0;
 }
 
-/* A page of the event, which keeps it alive; the leader has its descriptor beside that. */
+/* A page of the event, which keeps it alive; the leader has its descriptor. */
 static void *page_map(int event)
 {
 	void *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, event, 0);
@@ -188,6 +204,30 @@ static void *page_map(int event)
 		return NULL;
 	madvise(page, (size_t)sysconf(_SC_PAGESIZE), MADV_DONTFORK);
 	return page;
+}
+
+static void number_switch(int number, bool off)
+{
+	syscall(SYS_ioctl, number, off ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+}
+
+/* Who switches sampling off or on now sees this group, or is seen here. */
+static void begun_switch(int number)
+{
+	bool off = false;
+
+	while (off != start_stop_is_off())
+		number_switch(number, off = !off);
+}
+
+void counter_groups_switch(bool off)
+{
+	for (unsigned i = 0; count && i < OPENED_MAX; i++) {
+		int number = atomic_load(&opened[i].number) - 1;
+
+		if (is_ours(number, opened[i].id))
+			number_switch(number, off);
+	}
 }
 
 static void group_begin(struct counter_group *group, unsigned number)
@@ -199,29 +239,34 @@ static void group_begin(struct counter_group *group, unsigned number)
 		int event = members[i].group == number ? member_open(&members[i], leader) : -2;
 
 		if (event == -1)
-			refused(&members[i], errno);
+			refused(members[i].index, errno);
 		if (event < 0)
 			continue;
-		if (leader < 0)
-			leader = event = number_move(event);
-		group->page[group->count] = page_map(event);
-		group->metric[group->count] = members[i].index + 1;
-		if (event != leader)
+		if (leader < 0) {
+			leader = number_move(event);
+		} else {
+			group->page[group->count] = page_map(event);
 			close(event);
-		if (!group->page[group->count])
-			refused(&members[i], ENOMEM); /* of a member: the group has it not */
-		else
-			group->count++;
+			if (!group->page[group->count]) {
+				refused(members[i].index, ENOMEM); /* the group has it not */
+				continue;
+			}
+		}
+		group->clocks |= (uint32_t)members[i].is_clock << group->count;
+		group->metric[group->count++] = members[i].index + 1;
 	}
 	if (leader < 0)
 		return;
-	if (!group->count || ioctl(leader, PERF_EVENT_IOC_ID, &group->id)) {
+	if (ioctl(leader, PERF_EVENT_IOC_ID, &group->id) || !opened_add(leader, group->id)) {
+		for (unsigned i = 0; i < group->count; i++)
+			refused(group->metric[i] - 1, EMFILE);
+		pages_unmap(group);
 		close(leader);
 		return;
 	}
-	opened_add(leader, group->id);
 	atomic_signal_fence(memory_order_seq_cst);
 	group->number = leader + 1;
+	begun_switch(leader);
 }
 
 void counter_groups_begin(struct thread *t)
@@ -253,11 +298,9 @@ void counter_groups_forked(void)
 /* False: the program has closed the descriptor, or the kernel has no values. */
 HOT static bool group_read(const struct counter_group *group, uint64_t *words, size_t bytes)
 {
-	uint64_t id = 0;
 	int number = group->number - 1;
 
-	return number >= 0 && !syscall(SYS_ioctl, number, PERF_EVENT_IOC_ID, &id) && id == group->id &&
-	       syscall(SYS_read, number, words, bytes) > 0;
+	return is_ours(number, group->id) && syscall(SYS_read, number, words, bytes) > 0;
 }
 
 HOT static bool value_put(struct thread *t, uint32_t metric, uint64_t more, uint64_t now_ns)

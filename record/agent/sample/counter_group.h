@@ -9,7 +9,11 @@
  * If the processor has fewer counters than are asked for, groups take turns: increases are scaled by the
  * time in which the group counted, and the ring keeps both times. The group's descriptor stays open, unlike
  * others of the agent: there is no other way to read it. Before each reading it is asked for the event's id,
- * so that a program that closes and reuses its number loses nothing.
+ * so that a program that closes and reuses its number loses nothing. A process has 256 of them at most:
+ * groups of more threads are refused, as a fork's child could not close theirs.
+ *
+ * A software clock (task-clock, cpu-clock) is enabled_ns itself, whose value Linux counts again, and loses
+ * much of, where threads share processors (6.18: up to two thirds of a second).
  */
 #ifndef RECORD_AGENT_COUNTER_GROUP_H
 #define RECORD_AGENT_COUNTER_GROUP_H
@@ -25,6 +29,7 @@
 struct counter_group {
 	int number; /* the leader's descriptor, plus 1; 0: none */
 	uint32_t count;
+	uint32_t clocks;		 /* bit i: member i is a software clock */
 	uint64_t id;			 /* the leader's, by the kernel */
 	uint64_t enabled_ns, running_ns; /* when it was read last */
 	uint64_t seen[EVENT_COUNTERS_MAX];
@@ -52,9 +57,12 @@ static inline bool counter_group_grow(struct counter_group *group, const uint64_
 	for (unsigned i = 0; i < group->count; i++) {
 		const uint64_t value = words[COUNTER_GROUP_HEAD + i];
 
-		more[i] = value > group->seen[i]
-				  ? counter_group_scaled(value - group->seen[i], enabled_ns, running_ns)
-				  : 0;
+		if (group->clocks >> i & 1)
+			more[i] = enabled_ns;
+		else
+			more[i] = value > group->seen[i] ? counter_group_scaled(value - group->seen[i],
+								   enabled_ns, running_ns)
+							 : 0;
 		group->seen[i] = value > group->seen[i] ? value : group->seen[i];
 	}
 	group->enabled_ns = words[1];
@@ -73,6 +81,8 @@ void counter_groups_forked(void);
 void counter_groups_arm(struct thread *thread);
 /* Publishes what is left, at the thread's last path, and ends counting. */
 void counter_groups_disarm(struct thread *thread);
+/* Sampling is off, or on again (start_stop.h): no group of any thread counts meanwhile. Signal safe. */
+void counter_groups_switch(bool off);
 /* Publishes the increases at the node of the last sample. The ring is entered. Signal safe. */
 void counter_groups_take(struct thread *thread, uint64_t now_ns);
 

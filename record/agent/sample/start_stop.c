@@ -6,6 +6,7 @@
 
 #include "record/agent/base/hot_section.h"
 #include "record/agent/process/switches.h"
+#include "record/agent/sample/counter_group.h"
 #include "record/agent/sample/sample.h"
 #include "record/agent/sample/trace.h"
 
@@ -92,6 +93,12 @@ HOT uint64_t start_stop_weight(struct thread *t, uint64_t weight)
 	return start_stop_uncovered_ns(t);
 }
 
+static void paused_set(bool is_paused)
+{
+	atomic_store(&control.is_paused, is_paused);
+	counter_groups_switch(is_paused);
+}
+
 static void clocks_stop(void)
 {
 	uint32_t claimed = atomic_load(&process.shared->ring_claimed);
@@ -149,7 +156,7 @@ void start_stop_switch_off(void)
 		return;
 	if (!start_stop_is_off()) {
 		here_sample(true);
-		atomic_store(&control.is_paused, true);
+		paused_set(true);
 		clocks_stop();
 		log_put(process_now_ns());
 	}
@@ -168,7 +175,7 @@ void start_stop_switch_on(void)
 		log_put(process_now_ns());
 		atomic_fetch_add(&control.epoch, 1);
 		here_sample(false);
-		atomic_store(&control.is_paused, false);
+		paused_set(false);
 	}
 	atomic_flag_clear(&control.busy);
 }
@@ -176,32 +183,33 @@ void start_stop_switch_on(void)
 /* ---- by whoever records ---- */
 
 /* No sample is taken here: it would show whatever this signal met, or was sent for. */
-static void obey_off(void)
+static bool obey_off(void)
 {
 	source_timers_park(true);
 	if (start_stop_is_off())
-		return;
-	atomic_store(&control.is_paused, true);
+		return true;
+	paused_set(true);
 	clocks_stop();
 	log_put(process_now_ns());
+	return true;
 }
 
-static void obey_on(void)
+/* False: the log is full. Whoever asked is told that it is not done, and it will be: he drains the log. */
+static bool obey_on(void)
 {
 	bool is_to_begin = start_stop_is_off() && !process.settings.unsampled;
 
-	if (is_to_begin && !log_has_room(2)) {
-		atomic_fetch_add(&process.shared->pauses_refused, 1);
-		return;
-	}
+	if (is_to_begin && !log_has_room(2))
+		return false;
 	if (is_to_begin) {
 		clocks_start();
 		log_put(process_now_ns());
 		atomic_fetch_add(&control.epoch, 1);
-		atomic_store(&control.is_paused, false);
+		paused_set(false);
 	}
 	switches_begin_late();
 	source_timers_park(false);
+	return true;
 }
 
 void start_stop_obey(void)
@@ -211,13 +219,9 @@ void start_stop_obey(void)
 	if (!process_is_own() || atomic_flag_test_and_set(&control.busy))
 		return;
 	wanted = atomic_load(&process.shared->control_wanted);
-	if (wanted != atomic_load(&process.shared->control_done)) {
-		if (wanted & EVENT_CONTROL_ON)
-			obey_on();
-		else
-			obey_off();
+	if (wanted != atomic_load(&process.shared->control_done) &&
+		(wanted & EVENT_CONTROL_ON ? obey_on() : obey_off()))
 		atomic_store(&process.shared->control_done, wanted);
-	}
 	atomic_flag_clear(&control.busy);
 }
 
