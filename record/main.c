@@ -615,9 +615,8 @@ static int attach_measure(
 	if (totals.processes_refused)
 		fprintf(stderr,
 			"hpct-record: %u processes were not measured: they came by the hundred, and at most "
-			"1024 "
-			"are followed at once; --no-children leaves them all out\n",
-			totals.processes_refused);
+			"%u are followed at once; --no-children leaves them all out\n",
+			totals.processes_refused, OUTSIDE_PROCESSES_MAX);
 	return 0;
 }
 

@@ -9,5 +9,7 @@
 /* `name`: "stat", "task/17/comm" ... of /proc/PID. The text, which may hold anything, is cut to room - 1
  * bytes and ends with a zero. Returns its size; 0: unreadable, or empty. */
 size_t proc_read(uint32_t pid, const char *name, char *text, size_t room);
+/* A thread's state: R runs or wants to, S waits, T stopped, Z ended ... '\0': unreadable. */
+char proc_read_state(uint32_t pid, uint32_t tid);
 
 #endif

@@ -99,13 +99,8 @@ static bool has_handler(uint32_t pid, uint32_t tid)
 static bool may_be_reminded(uint32_t pid, uint32_t tid)
 {
 	char name[48], text[512];
-	const char *state;
 
-	snprintf(name, sizeof(name), "task/%u/stat", tid);
-	if (!proc_read(pid, name, text, sizeof(text)))
-		return false;
-	state = strrchr(text, ')');
-	if (state && state[1] == ' ' && state[2] == 'R')
+	if (proc_read_state(pid, tid) == 'R')
 		return has_handler(pid, tid);
 	snprintf(name, sizeof(name), "task/%u/syscall", tid);
 	return proc_read(pid, name, text, sizeof(text)) && text[0] >= '0' && text[0] <= '9' &&

@@ -22,6 +22,8 @@
 
 #include "store/base/error.h"
 
+#define OUTSIDE_PROCESSES_MAX 4096u /* followed at once */
+
 struct outside_plan {
 	const uint32_t *pids; /* what runs already; in our pid namespace */
 	unsigned pid_count;

@@ -226,16 +226,16 @@ static int names_take(struct outside_found *found, const struct outside_asked *a
 
 void outside_find_all(struct outside_found *found, const char *cgroup)
 {
-	const char *base = cgroup ? strrchr(cgroup, '/') : NULL;
+	const char *slash = cgroup ? strrchr(cgroup, '/') : NULL;
 	int used;
 
 	*found = (struct outside_found){.name = "machine"};
 	used = snprintf(found->words, sizeof(found->words) - 2, "hpct-record%c%s%c%.4000s", '\0',
 		cgroup ? "--cgroup" : "-a", '\0', cgroup ? cgroup : "");
 	found->words[used + 1] = '\0';
-	if (!base)
+	if (!cgroup)
 		return;
-	snprintf(found->name, sizeof(found->name), "%.60s", base + 1);
+	snprintf(found->name, sizeof(found->name), "%.60s", slash ? slash + 1 : cgroup);
 	store_utf8_clean(found->name);
 }
 

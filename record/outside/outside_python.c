@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "record/base/clock.h"
+#include "record/base/proc_read.h"
 #include "record/process/remote_python.h"
 
 #define INTERVAL_NS UINT64_C(10000000)
@@ -34,10 +35,7 @@ void outside_python_look(struct outside *outside, struct outside_target *target)
 /* True if the thread still runs, so that what it runs now may stand for the sample. */
 static bool is_running(const struct outside_thread *thread)
 {
-	uint64_t cpu_ns;
-	char state;
-
-	return outside_thread_look(thread->target->pid, thread->tid, &state, &cpu_ns) && state == 'R';
+	return proc_read_state(thread->target->pid, thread->tid) == 'R';
 }
 
 enum outside_python_taken outside_python_take(

@@ -25,7 +25,6 @@
 #define MARGIN_NS UINT64_C(2000000)   /* the kernel may be delayed before it publishes */
 #define STALE_NS UINT64_C(1000000000) /* code outside all modules: their list may be old */
 #define CHILD_NS UINT64_C(50000000)   /* by then a child has executed what it is to be, or will not */
-#define PROCESSES_MAX 4096u
 
 /* ---- the ring ---- */
 
@@ -106,7 +105,7 @@ static struct outside_target *target_begin(
 
 	for (const struct outside_target *at = outside->targets; at; at = at->next)
 		count++;
-	if (count >= PROCESSES_MAX) {
+	if (count >= OUTSIDE_PROCESSES_MAX) {
 		outside->totals.processes_refused++;
 		return NULL;
 	}

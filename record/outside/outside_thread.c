@@ -34,17 +34,12 @@ struct outside_thread *outside_thread_find(struct outside *outside, uint32_t tid
 
 bool outside_thread_look(uint32_t pid, uint32_t tid, char *state, uint64_t *cpu_ns)
 {
-	char name[64], text[512];
-	const char *behind_name;
+	char name[64], text[512], now = proc_read_state(pid, tid);
 	unsigned long long ran;
 
-	snprintf(name, sizeof(name), "task/%u/stat", tid);
-	if (!proc_read(pid, name, text, sizeof(text)))
+	if (!now)
 		return false;
-	behind_name = strrchr(text, ')');
-	if (!behind_name || behind_name[1] != ' ')
-		return false;
-	*state = behind_name[2];
+	*state = now;
 	snprintf(name, sizeof(name), "task/%u/schedstat", tid);
 	*cpu_ns = proc_read(pid, name, text, sizeof(text)) && sscanf(text, "%llu", &ran) == 1 ? ran : 0;
 	return true;

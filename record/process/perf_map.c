@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "record/agent/base/vdso.h"
+#include "store/base/merge_sort.h"
 #include "store/ring/ring.h"
 
 #define READ_BYTES 65536u
@@ -18,7 +19,7 @@
 #define ENTRIES_MAX (1u << 22)
 #define NAME_BYTES_MAX 1024u
 #define TICK_NS 20000000 /* resolution of file times */
-#define MOVES_MAX 65536	 /* entries before it among which moved code is sought */
+#define TAIL_MAX 16384	 /* entries searched one by one for moved code */
 #define OVERLAPS_MAX 64	 /* entries checked before an address */
 
 /* Pids are reused: a map last written before this process began belongs to an earlier one. */
@@ -113,17 +114,50 @@ struct dump_own {
 	struct store_writer *writer;
 };
 
-/* The name of the code that was last at `address`; 0: none. */
-static uint32_t name_at(const struct perf_map *map, uint64_t address)
+static int entry_compare(const void *left, const void *right)
 {
-	uint32_t low = map->entry_count > MOVES_MAX ? map->entry_count - MOVES_MAX : 0, order = 0, name = 0;
+	const struct perf_map_entry *a = left, *b = right;
 
-	for (uint32_t i = low; i < map->entry_count; i++)
-		if (map->entries[i].begin == address && map->entries[i].order >= order) {
-			order = map->entries[i].order;
-			name = map->entries[i].name;
-		}
-	return name;
+	if (a->begin != b->begin)
+		return a->begin < b->begin ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static void entries_sort(struct perf_map *map)
+{
+	if (map->sorted_count < map->entry_count)
+		merge_sort(map->entries, map->entry_count, sizeof(*map->entries), entry_compare);
+	map->sorted_count = map->entry_count;
+}
+
+/* How many of the sorted entries begin at the address or before it. */
+static uint32_t entries_until(const struct perf_map *map, uint64_t address)
+{
+	uint32_t low = 0, high = map->sorted_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (map->entries[middle].begin <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The name of the code that was last at `address`; 0: none. */
+static uint32_t name_at(struct perf_map *map, uint64_t address)
+{
+	uint32_t until;
+
+	if (map->entry_count - map->sorted_count > TAIL_MAX)
+		entries_sort(map);
+	for (uint32_t i = map->entry_count; i-- > map->sorted_count;)
+		if (map->entries[i].begin == address)
+			return map->entries[i].name;
+	until = entries_until(map, address);
+	return until && map->entries[until - 1].begin == address ? map->entries[until - 1].name : 0;
 }
 
 static void entry_put(struct perf_map *map, struct perf_map_entry entry)
@@ -170,15 +204,6 @@ static void dump_take(void *own, const struct jit_dump_code *code)
 	entry_put(map, entry);
 }
 
-static int entry_compare(const void *left, const void *right)
-{
-	const struct perf_map_entry *a = left, *b = right;
-
-	if (a->begin != b->begin)
-		return a->begin < b->begin ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
-}
-
 /* Takes the complete lines of a piece. Returns the bytes used, including those that cannot be a line. */
 static size_t piece_take(struct perf_map *map, struct store_writer *writer, char *text, size_t bytes)
 {
@@ -200,7 +225,6 @@ static size_t piece_take(struct perf_map *map, struct store_writer *writer, char
 static void map_read(struct perf_map *map, struct store_writer *writer)
 {
 	static char text[READ_BYTES];
-	uint32_t before = map->entry_count;
 	size_t taken = 1;
 	ssize_t got;
 
@@ -211,24 +235,15 @@ static void map_read(struct perf_map *map, struct store_writer *writer)
 	}
 	code_read(map, writer);
 	jit_dump_read(&map->dump, dump_take, &(struct dump_own){map, writer});
-	if (map->entry_count != before)
-		qsort(map->entries, map->entry_count, sizeof(*map->entries), entry_compare);
+	entries_sort(map);
 }
 
 /* Of the entries that contain the address, the one written last. */
 static const struct perf_map_entry *entry_find(const struct perf_map *map, uint64_t address)
 {
-	uint32_t low = 0, high = map->entry_count;
+	uint32_t low = entries_until(map, address);
 	const struct perf_map_entry *found = NULL;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (map->entries[middle].begin <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (unsigned i = 0; i < OVERLAPS_MAX && low; i++) {
 		const struct perf_map_entry *entry = &map->entries[--low];
 

@@ -27,8 +27,8 @@ struct perf_map {
 	uint64_t read_bytes;
 	bool is_skipping_line; /* skips the rest of a line that is too long */
 	uint32_t context_seen;
-	struct perf_map_entry *entries; /* ascending by begin, then order */
-	uint32_t entry_count, entry_capacity;
+	struct perf_map_entry *entries; /* the first sorted_count ascending by begin, then order */
+	uint32_t entry_count, sorted_count, entry_capacity;
 	uint64_t *waiting; /* offsets without a name yet */
 	uint32_t waiting_count, waiting_capacity;
 	bool is_full, has_looked;

@@ -45,7 +45,7 @@ static void dynamic_move(char *image, uint64_t begin, uint64_t bytes, uint64_t b
 	const ElfW(Phdr) *segment = (const void *)(image + header->e_phoff);
 
 	if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_phentsize != sizeof(*segment) ||
-		header->e_phoff + header->e_phnum * sizeof(*segment) > 4096)
+		header->e_phoff > 4096 || header->e_phoff + header->e_phnum * sizeof(*segment) > 4096)
 		return;
 	for (unsigned i = 0; i < header->e_phnum; i++) {
 		uint64_t at = bias + segment[i].p_vaddr - begin,

@@ -254,14 +254,9 @@ static int modules_read(struct remote_unwind *remote, uint64_t sp, uint64_t now_
 /* Stopped by a signal (SIGSTOP, ^Z) or a debugger: where it was then waits for nothing. */
 static bool is_stopped(uint32_t pid, uint32_t tid)
 {
-	char name[32], text[256];
-	const char *behind_name;
+	char state = proc_read_state(pid, tid);
 
-	snprintf(name, sizeof(name), "task/%u/stat", tid);
-	if (!proc_read(pid, name, text, sizeof(text)))
-		return false;
-	behind_name = strrchr(text, ')');
-	return behind_name && behind_name[1] == ' ' && (behind_name[2] == 'T' || behind_name[2] == 't');
+	return state == 'T' || state == 't';
 }
 
 /* 0, with *context; or an errno. */

@@ -194,6 +194,21 @@ static void test_who_may_be_measured(void **state)
 	free(found.pids);
 }
 
+/* The run is called after the group, from wherever its directory is given. */
+static void test_names_of_all(void **state)
+{
+	struct outside_found found;
+
+	(void)state;
+	outside_find_all(&found, NULL);
+	assert_string_equal(found.name, "machine");
+	outside_find_all(&found, "/sys/fs/cgroup/system.slice/cron.service");
+	assert_string_equal(found.name, "cron.service");
+	outside_find_all(&found, "cron.service");
+	assert_string_equal(found.name, "cron.service");
+	assert_memory_equal(found.words, "hpct-record\0--cgroup\0cron.service\0", 36);
+}
+
 /* A name is what its process made of it, and is printed. */
 static void test_a_hostile_name(void **state)
 {
@@ -230,6 +245,7 @@ int main(void)
 		cmocka_unit_test(test_the_handshake),
 		cmocka_unit_test(test_switches_as_records),
 		cmocka_unit_test(test_who_may_be_measured),
+		cmocka_unit_test(test_names_of_all),
 		cmocka_unit_test(test_a_hostile_name),
 	};
 

@@ -3,6 +3,8 @@
  * record_python.c - tables of lines as four versions of CPython wrote them, the reader of Python's stack on
  * memory that looks like an interpreter's in 3.11, whole, stale and damaged, and the path of both languages.
  */
+#include <elf.h>
+#include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,6 +20,7 @@
 #include "record/agent/python/python_join.h"
 #include "record/agent/python/python_lines.h"
 #include "record/agent/python/python_names.h"
+#include "record/agent/python/python_symbols.h"
 
 /* ---- lines: of
  *
@@ -459,11 +462,29 @@ static void test_published(void **state)
 	assert_int_equal(counted, 12); /* each of them */
 }
 
+/* A module's header says where its table of segments lies: not ahead of it, by a sum that wraps. */
+static void test_a_hostile_module(void **state)
+{
+	char *pages = mmap(NULL, 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct python_symbols symbols;
+	ElfW(Ehdr) header = {.e_phentsize = sizeof(ElfW(Phdr)), .e_phnum = 1};
+
+	(void)state;
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	assert_int_equal(mprotect(pages + 4096, 4096, PROT_READ | PROT_WRITE), 0);
+	memcpy(header.e_ident, ELFMAG, SELFMAG);
+	header.e_phoff = -(uint64_t)sizeof(ElfW(Phdr));
+	memcpy(pages + 4096, &header, sizeof(header));
+	assert_false(python_symbols_open(&symbols, (uintptr_t)pages + 4096, (uintptr_t)pages + 8192, 0));
+	munmap(pages, 8192);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_published),
 		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_a_hostile_module),
 		cmocka_unit_test_setup_teardown(test_stack, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stale_control, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damage, setup, teardown),

@@ -50,7 +50,7 @@ bool python_symbols_open(struct python_symbols *of, uint64_t begin, uint64_t end
 
 	*of = (struct python_symbols){.begin = begin, .end = end, .bias = bias};
 	if (end - begin < 4096 || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-		header->e_phentsize != sizeof(*segment) ||
+		header->e_phentsize != sizeof(*segment) || header->e_phoff > 4096 ||
 		header->e_phoff + header->e_phnum * sizeof(*segment) > 4096)
 		return false;
 	segment = (const void *)((const char *)header + header->e_phoff);
