@@ -371,10 +371,12 @@ static int add_shared(struct stats_work *work, struct window *window, uint32_t s
 	if (!all)
 		return error_memory(error);
 	count = 0;
-	for (uint32_t f = 0; f < when->count; f++)
-		for (uint32_t i = 0;
-			i < when->stretch_counts[f] && is_owned(&when->users, stream, &when->figures[f]); i++)
+	for (uint32_t f = 0; f < when->count; f++) {
+		if (!is_owned(&when->users, stream, &when->figures[f]))
+			continue;
+		for (uint32_t i = 0; i < when->stretch_counts[f]; i++)
 			all[count++] = when->stretches[f][i];
+	}
 	qsort(all, count, sizeof *all, compare_stretches);
 	for (size_t i = 0; i < count && !rc; i++) {
 		uint64_t begin_ns = all[i].begin_ns > until_ns ? all[i].begin_ns : until_ns;
