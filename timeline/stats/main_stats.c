@@ -464,7 +464,7 @@ static int work(struct program_call *call, struct error *error)
 
 	if (select_by(call->select) && strcmp(select_by(call->select), "cluster") == 0)
 		return work_clusters(call, error);
-	rc = stats_ask_by(call->select, &by, error);
+	rc = stats_ask_by(call->select, &by, "stream, op or cluster", error);
 	if (rc == 0 && (select_names_metric(call->select, LIVE_METRIC) || is_of_gpu(call)))
 		return work_live(call, by, error);
 	if (rc == 0 && own->at)
