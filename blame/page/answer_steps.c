@@ -139,7 +139,7 @@ int answer_steps(struct program_call *call, const struct ask *ask, struct error 
 			sizeof columns / sizeof *columns, error);
 	if (result)
 		return result;
-	for (size_t i = 0; i < steps.count && i < select_top(call->select) && !result; i++)
+	for (size_t i = 0; i < steps.count && i < program_top(call) && !result; i++)
 		result = put_step(report, call, &search, &steps.list[i], i < search.rows, error);
 	if (result) {
 		struct error unused = {0};
@@ -147,5 +147,7 @@ int answer_steps(struct program_call *call, const struct ask *ask, struct error 
 		report_close(report, &unused);
 		return result;
 	}
-	return report_close(report, error);
+	result = report_close(report, error);
+	program_say_left_out(call, steps.count);
+	return result;
 }

@@ -69,6 +69,12 @@ same "20 operations" "20 10 more rows; --top 30 shows all" "$(grep -c kernel_ ro
 on_terminal 120 50 "hpct-diff rows.hpct rows.hpct --by function" >rows
 check "20 differences at most" [ "$(grep -c kernel_ rows)" -le 20 ]
 check "and how many more" grep -q 'more rows; --top .* shows all' rows
+hpct-simulate --shape waits --streams 40 --records 5000 -o waits.hpct >/dev/null || fail "a run of waits"
+for ranking in "--critical-path --by stream" "--of waiting --by cause" "--of lock --by chain"; do
+	all=$(($(hpct-blame waits.hpct $ranking --format tsv | wc -l) - 1))
+	same "20 rows: $ranking" "$((all - 20)) more rows; --top $all shows all" \
+		"$(on_terminal 120 50 "hpct-blame waits.hpct $ranking" | tail -1)"
+done
 # A report that is longer than what is kept.
 hpct-simulate --streams 4 --records 20000 -o long.hpct >/dev/null || fail "a long run"
 same "all of a long report reaches the pager" "$(hpct-slice long.hpct | wc -l)" \
