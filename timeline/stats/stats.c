@@ -367,7 +367,7 @@ static int add_shared(struct stats_work *work, struct window *window, uint32_t s
 
 	for (uint32_t f = 0; f < when->count; f++)
 		count += when->stretch_counts[f];
-	all = arena_calloc(work->arena, count + 1, sizeof *all);
+	all = calloc(count + 1, sizeof *all);
 	if (!all)
 		return error_memory(error);
 	count = 0;
@@ -386,6 +386,7 @@ static int add_shared(struct stats_work *work, struct window *window, uint32_t s
 		rc = add_between(work, window, &stream, 1, begin_ns, all[i].end_ns, error);
 		until_ns = all[i].end_ns;
 	}
+	free(all);
 	return rc;
 }
 
