@@ -65,7 +65,9 @@ int answer_balance(struct program_call *call, const struct ask *ask, struct erro
 			is_table ? balance_table : balance_columns, is_table ? 8 : 9, error);
 	if (result)
 		return result;
-	for (size_t i = 0; i < balance.count && i < select_top(call->select); i++)
+	for (size_t i = 0; i < balance.count && i < program_top(call); i++)
 		balance_row(report, call->run, &balance.rows[i], is_table);
-	return report_close(report, error);
+	result = report_close(report, error);
+	program_say_left_out(call, balance.count);
+	return result;
 }

@@ -43,7 +43,7 @@ static void print_row(
 
 static int print_rows(struct program_call *call, const struct wait_cause_sums *sums, struct error *error)
 {
-	uint64_t left = select_top(call->select);
+	uint64_t left = program_top(call);
 	struct report *report;
 	int result = report_open(&report, stdout, call->format, "hpct-blame", columns,
 		sizeof columns / sizeof *columns, error);
@@ -52,7 +52,9 @@ static int print_rows(struct program_call *call, const struct wait_cause_sums *s
 		return result;
 	for (size_t i = 0; i < sums->row_count && left; i++, left--)
 		print_row(call, report, &sums->rows[i], sums->waiting_ns);
-	return report_close(report, error);
+	result = report_close(report, error);
+	program_say_left_out(call, sums->row_count);
+	return result;
 }
 
 static int print_summary(struct program_call *call, const struct wait_cause_sums *sums, struct error *error)

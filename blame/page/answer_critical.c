@@ -146,7 +146,7 @@ static void put_row(struct report *report, const char *key, uint64_t time_ns, ui
 static int print_code(
 	struct program_call *call, struct critical_run *critical, enum row_key_by by, struct error *error)
 {
-	uint64_t whole_ns = critical->graph.end_ns - critical->graph.begin_ns, top = select_top(call->select);
+	uint64_t whole_ns = critical->graph.end_ns - critical->graph.begin_ns, top = program_top(call);
 	struct what_if answers[WHAT_IF_ROWS] = {{0}};
 	struct exact_share_rows rows;
 	struct report *report;
@@ -172,7 +172,9 @@ static int print_code(
 		put_row(report, "<unknown>", critical->unknown_ns, whole_ns, NULL);
 	if (critical->absent_ns)
 		put_row(report, "<absent>", critical->absent_ns, whole_ns, NULL);
-	return report_close(report, error);
+	result = report_close(report, error);
+	program_say_left_out(call, rows.count);
+	return result;
 }
 
 /* ---- by stream or rank ---- */
@@ -235,9 +237,10 @@ static int places_make(struct place **made, struct program_call *call, const str
 static int print_places(
 	struct program_call *call, struct critical_run *critical, bool are_ranks, struct error *error)
 {
-	uint64_t whole_ns = critical->graph.end_ns - critical->graph.begin_ns, top = select_top(call->select);
+	uint64_t whole_ns = critical->graph.end_ns - critical->graph.begin_ns, top = program_top(call);
 	struct place *places;
 	struct report *report;
+	uint32_t count = 0;
 	int result = places_make(&places, call, critical, are_ranks, error);
 
 	if (!result)
@@ -245,13 +248,18 @@ static int print_places(
 	if (result)
 		return result;
 	qsort(places, critical->graph.stream_count, sizeof(*places), place_compare);
-	for (uint32_t i = 0; i < critical->graph.stream_count && i < top && places[i].time_ns; i++) {
+	for (uint32_t i = 0; i < critical->graph.stream_count && places[i].time_ns; i++) {
+		count++;
+		if (i >= top)
+			continue;
 		report_string(report, places[i].key);
 		report_number(report, places[i].time_ns);
 		report_real(report, answer_percent(places[i].time_ns, whole_ns));
 		report_row(report);
 	}
-	return report_close(report, error);
+	result = report_close(report, error);
+	program_say_left_out(call, count);
+	return result;
 }
 
 /* ---- segments ---- */

@@ -40,7 +40,7 @@ static int print_chains(struct program_call *call, const struct lock_queue *queu
 	static const struct report_column columns[] = {{"key", REPORT_TEXT}, {"blame_ns", REPORT_DURATION},
 		{"percent", REPORT_PERCENT}, {"length", REPORT_NUMBER}, {"waits", REPORT_NUMBER},
 		{"streams", REPORT_TEXT}};
-	uint64_t left = select_top(call->select);
+	uint64_t left = program_top(call);
 	struct report *report;
 	int result = report_open(&report, stdout, call->format, "hpct-blame", columns,
 		sizeof columns / sizeof *columns, error);
@@ -58,7 +58,9 @@ static int print_chains(struct program_call *call, const struct lock_queue *queu
 		report_string(report, chain_streams(call, chain));
 		report_row(report);
 	}
-	return report_close(report, error);
+	result = report_close(report, error);
+	program_say_left_out(call, queue->chain_count);
+	return result;
 }
 
 /* ---- convoys ---- */
@@ -98,7 +100,7 @@ static int print_convoys(struct program_call *call, const struct lock_queue *que
 	static const struct report_column columns[] = {{"key", REPORT_TEXT}, {"blame_ns", REPORT_DURATION},
 		{"percent", REPORT_PERCENT}, {"convoys", REPORT_NUMBER}, {"waits", REPORT_NUMBER},
 		{"length_ns", REPORT_DURATION}, {"longest_ns", REPORT_DURATION}, {"at_once", REPORT_NUMBER}};
-	uint64_t left = select_top(call->select);
+	uint64_t left = program_top(call);
 	struct report *report;
 	int result = report_open(&report, stdout, call->format, "hpct-blame", columns,
 		sizeof columns / sizeof *columns, error);
@@ -107,7 +109,9 @@ static int print_convoys(struct program_call *call, const struct lock_queue *que
 		return result;
 	for (size_t i = 0; i < queue->convoy_count && left; i++, left--)
 		print_convoy(call, report, &queue->convoys[i], queue->waited_ns);
-	return report_close(report, error);
+	result = report_close(report, error);
+	program_say_left_out(call, queue->convoy_count);
+	return result;
 }
 
 /* ---- both ---- */

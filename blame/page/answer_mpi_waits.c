@@ -146,7 +146,7 @@ static int print_row(struct program_call *call, struct report *report, const str
 
 static int print_rows(struct program_call *call, struct state_table *table, struct error *error)
 {
-	uint64_t top = select_top(call->select);
+	uint64_t top = program_top(call);
 	struct error closing = {0};
 	struct report *report;
 	int closed, result = report_open(&report, stdout, call->format, "hpct-blame", columns,
@@ -159,6 +159,8 @@ static int print_rows(struct program_call *call, struct state_table *table, stru
 	for (uint32_t i = 0; i < table->ids.count && i < top && !result; i++)
 		result = print_row(call, report, &table->rows[i], table->time_ns, error);
 	closed = report_close(report, &closing);
+	if (!result)
+		program_say_left_out(call, table->ids.count);
 	if (!result && closed)
 		*error = closing;
 	return result ? result : closed;

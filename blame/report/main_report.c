@@ -253,14 +253,16 @@ static void judge(struct pages *pages, const struct run_page *page, bool is_one)
 		error_set(&pages->gate_error, ERROR_GATE, "%s: %s", page->name, why.text);
 }
 
-static int add_run(struct program_call *call, struct pages *pages, struct run *run, struct error *error)
+/* `arena`: of what the run's page and pictures do not keep. */
+static int add_run(struct program_call *call, struct pages *pages, struct run *run, struct arena *arena,
+	struct error *error)
 {
 	struct run_page *page = &pages->list[pages->count];
 	struct run_report report;
-	int result = run_report_make(&report, run, call->select, &call->arena, error);
+	int result = run_report_make(&report, run, call->select, arena, error);
 
 	if (!result)
-		result = gates_judge(&pages->gates, run, call->select, &report, &call->arena, error);
+		result = gates_judge(&pages->gates, run, call->select, &report, arena, error);
 	if (!result)
 		result = run_page_make(page, run, &report, select_depth(call->select), pages->name_count > 1,
 			&pages->gates, &call->arena, error);
@@ -271,12 +273,13 @@ static int add_run(struct program_call *call, struct pages *pages, struct run *r
 	if (!pages->html)
 		return run_names_check(run, error);
 	run_page_html_run(pages->html, page);
-	result = run_page_html_pictures(pages->html, run, call->select, &report, &call->arena, error);
+	result = run_page_html_pictures(pages->html, run, call->select, &report, arena, error);
 	return result ? result : run_names_check(run, error);
 }
 
 static int add_named(struct program_call *call, struct pages *pages, const char *name, struct error *error)
 {
+	struct arena arena = {0};
 	struct run *run;
 	int result = names_run_open(&run, name, &call->run_options, error);
 
@@ -286,7 +289,8 @@ static int add_named(struct program_call *call, struct pages *pages, const char 
 		fprintf(stderr, "hpct-report: reading %s\n", run_path(run));
 	result = select_bind(call->select, run, error);
 	if (!result)
-		result = add_run(call, pages, run, error);
+		result = add_run(call, pages, run, &arena, error);
+	arena_fini(&arena);
 	run_close(run);
 	return result;
 }

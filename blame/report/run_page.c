@@ -133,11 +133,12 @@ static void put_groups(struct making *making, struct run *run, const struct run_
 	for (uint32_t g = 0; g < clusters->cluster_count && clusters->cluster_count > 1; g++) {
 		const struct cluster *cluster = &clusters->clusters[g];
 		const char *ranks = clusters_ranks(clusters, run, g, making->arena);
+		const char *key = arena_copy(making->arena, cluster->key, strlen(cluster->key));
 
-		making->failed |= !ranks;
+		making->failed |= !ranks || !key;
 		put(making, ROW(.section = "alike", .key = arena_printf(making->arena, "%u", g),
 				    .has_percent = true, .percent = 100 * cluster->share,
-				    .count = cluster->streams, .has_count = true, .path = cluster->key,
+				    .count = cluster->streams, .has_count = true, .path = key,
 				    .text = arena_printf(making->arena, "usual %.2f %%; like %s%s%s",
 					    100 * cluster->usual, run_stream(run, cluster->medoid)->text,
 					    ranks && *ranks ? "; ranks " : "", ranks ? ranks : "")));

@@ -33,8 +33,8 @@ struct run_page {
 
 #define RUN_PAGE_PATHS 3 /* that are shown of a class */
 
-/* Everything in `arena`, which must outlive the page; nothing is the run's. `gates` are judged, may have
- * none. `is_of_group`: with what the page of its group needs beside. ERROR_IO: no memory. */
+/* Everything in `arena`, which must outlive the page; nothing is the run's or the report's. `gates` are
+ * judged, may have none. `is_of_group`: with what the page of its group needs beside. ERROR_IO: no memory. */
 int run_page_make(struct run_page *page, struct run *run, const struct run_report *report, uint32_t depth,
 	bool is_of_group, const struct gates *gates, struct arena *arena, struct error *error);
 

@@ -302,6 +302,17 @@ static int sweep_all(struct last_arrival *late, struct run *run, const struct id
 	return result;
 }
 
+int last_arrival_sweep_related(struct last_arrival *late, struct run *run,
+	const struct idle_question *question, struct arena *arena, struct error *error)
+{
+	int result;
+
+	*late = (struct last_arrival){0};
+	result = sweep_all(late, run, question, arena, error);
+	late->related = question->related;
+	return result;
+}
+
 int last_arrival_sweep(struct last_arrival *late, struct run *run, const struct idle_question *asked,
 	struct arena *arena, struct error *error)
 {
@@ -315,7 +326,5 @@ int last_arrival_sweep(struct last_arrival *late, struct run *run, const struct 
 	question.streams = related.streams;
 	question.stream_count = related.count;
 	question.related = related.bits;
-	result = sweep_all(late, run, &question, arena, error);
-	late->related = related.bits;
-	return result;
+	return last_arrival_sweep_related(late, run, &question, arena, error);
 }

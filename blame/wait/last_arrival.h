@@ -86,5 +86,9 @@ int last_arrival_calls(struct last_arrival *late, struct run *run, const struct 
  * In `arena`. */
 int last_arrival_sweep(struct last_arrival *late, struct run *run, const struct idle_question *question,
 	struct arena *arena, struct error *error);
+/* The same where the question has what related_find() gave of all processes, for who asks about many windows.
+ */
+int last_arrival_sweep_related(struct last_arrival *late, struct run *run,
+	const struct idle_question *question, struct arena *arena, struct error *error);
 
 #endif

@@ -69,7 +69,26 @@ same "20 operations" "20 10 more rows; --top 30 shows all" "$(grep -c kernel_ ro
 on_terminal 120 50 "hpct-diff rows.hpct rows.hpct --by function" >rows
 check "20 differences at most" [ "$(grep -c kernel_ rows)" -le 20 ]
 check "and how many more" grep -q 'more rows; --top .* shows all' rows
+hpct-simulate --shape waits --streams 40 --records 5000 -o waits.hpct >/dev/null || fail "a run of waits"
+for ranking in "--critical-path --by stream" "--of waiting --by cause" "--of lock --by chain"; do
+	all=$(($(hpct-blame waits.hpct $ranking --format tsv | wc -l) - 1))
+	same "20 rows: $ranking" "$((all - 20)) more rows; --top $all shows all" \
+		"$(on_terminal 120 50 "hpct-blame waits.hpct $ranking" | tail -1)"
+done
 # A report that is longer than what is kept.
 hpct-simulate --streams 4 --records 20000 -o long.hpct >/dev/null || fail "a long run"
 same "all of a long report reaches the pager" "$(hpct-slice long.hpct | wc -l)" \
 	"$(HPCT_PAGER='wc -l' on_terminal 300 50 "hpct-slice long.hpct" | xargs)"
+# Of reports that write no table, too.
+{
+	printf 'stream\ttrack\tbegin_ns\tend_ns\tpath\top\tattributes\n'
+	path=$(seq -f 'a_function_whose_name_is_longer_than_most_so_that_lines_are_long_%g' -s ';' 60)
+	for i in $(seq 80); do
+		printf 'gpu:n/-/10.0/0/1/%d\tspans\t0\t100000\t%s\tkernel\t\n' "$i" "$path"
+	done
+} >wide.tsv
+hpct-import --from tsv wide.tsv || fail "the rows of many stacks"
+hpct-stacks wide.hpct >stacks || fail "stacks"
+check "longer than what is kept: $(wc -c <stacks)" [ "$(wc -c <stacks)" -gt 300000 ]
+same "all stacks reach the pager" "$(wc -l <stacks)" \
+	"$(HPCT_PAGER='wc -l' on_terminal 300 50 "hpct-stacks wide.hpct" | xargs)"

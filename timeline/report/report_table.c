@@ -76,7 +76,6 @@ static void write_line(struct report_table *table)
 	if (line->failed || fwrite(line->data, 1, line->size, table->out) != line->size)
 		table->failed = true;
 	line->size = 0;
-	terminal_page();
 }
 
 static size_t cell_width(const struct report_table *table, size_t cell)

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #define KEPT_BYTES (256u << 10)
-#define LONG_BYTES (KEPT_BYTES / 2) /* and more: the pager starts before the report ends */
 #define LESS "less -FRX"
 
 static char kept[KEPT_BYTES];
@@ -75,25 +74,6 @@ static const char *pager_command(void)
 	return *command && strcmp(command, "cat") && is_found(command) ? command : NULL;
 }
 
-void terminal_begin(bool pages)
-{
-	struct winsize size = {0};
-
-	if (!isatty(STDOUT_FILENO))
-		return;
-	terminal.is_ours = true;
-	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size)) {
-		terminal.columns = size.ws_col;
-		terminal.rows = size.ws_row;
-	}
-	terminal.has_colours = !is_dumb() && !*word("NO_COLOR");
-	terminal.has_many_colours = strstr(word("TERM"), "256") || *word("COLORTERM");
-	terminal.command = pages && !is_dumb() && terminal.rows ? pager_command() : NULL;
-	terminal.pages = terminal.command != NULL;
-	if (terminal.pages)
-		setvbuf(stdout, kept, _IOFBF, sizeof kept);
-}
-
 void terminal_refuse(void)
 {
 	terminal.is_refused = true;
@@ -110,7 +90,7 @@ size_t terminal_columns(FILE *out)
 
 	if (terminal.is_refused)
 		return 0;
-	if (terminal.pager && out == stdout)
+	if (terminal.is_ours && out == stdout)
 		return terminal.columns;
 	return isatty(fileno(out)) && !ioctl(fileno(out), TIOCGWINSZ, &size) ? size.ws_col : 0;
 }
@@ -222,20 +202,63 @@ static void pager_start(void)
 	close(ends[1]);
 }
 
-void terminal_stay(void)
-{
-	terminal.pages = false;
-}
-
 bool terminal_keeps(FILE *out)
 {
 	return out == stdout && terminal.pages;
 }
 
-void terminal_page(void)
+/* ---- standard output, kept ---- */
+
+/* What is kept is more than fits, or the report has ended. */
+static ssize_t write_out(void *unused, const char *text, size_t size)
 {
-	if (terminal.pages && __fpending(stdout) > LONG_BYTES)
+	size_t written = 0;
+
+	(void)unused;
+	if (terminal.pages)
 		pager_start();
+	while (written < size) {
+		ssize_t bytes = write(STDOUT_FILENO, text + written, size - written);
+
+		if (bytes < 0 && errno != EINTR)
+			return 0; /* as fopencookie() wants it */
+		written += bytes > 0 ? (size_t)bytes : 0;
+	}
+	return (ssize_t)size;
+}
+
+static void keep_output(void)
+{
+	FILE *out = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_out});
+
+	terminal.pages = out != NULL;
+	if (!out)
+		return;
+	setvbuf(out, kept, _IOFBF, sizeof kept);
+	stdout = out;
+}
+
+void terminal_begin(bool pages)
+{
+	struct winsize size = {0};
+
+	if (!isatty(STDOUT_FILENO))
+		return;
+	terminal.is_ours = true;
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size)) {
+		terminal.columns = size.ws_col;
+		terminal.rows = size.ws_row;
+	}
+	terminal.has_colours = !is_dumb() && !*word("NO_COLOR");
+	terminal.has_many_colours = strstr(word("TERM"), "256") || *word("COLORTERM");
+	terminal.command = pages && !is_dumb() && terminal.rows ? pager_command() : NULL;
+	if (terminal.command)
+		keep_output();
+}
+
+void terminal_stay(void)
+{
+	terminal.pages = false;
 }
 
 /* ---- the end ---- */
@@ -272,8 +295,8 @@ void terminal_end(void)
 	if (!terminal.is_ours)
 		return;
 	/* The shell's prompt takes a line of the screen. */
-	if (terminal.pages && terminal_lines(kept, __fpending(stdout), terminal.columns) >= terminal.rows)
-		pager_start();
+	if (terminal.pages && terminal_lines(kept, __fpending(stdout), terminal.columns) < terminal.rows)
+		terminal.pages = false;
 	fflush(stdout);
 	if (!terminal.pager || getpid() != terminal.owner)
 		return;

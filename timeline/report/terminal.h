@@ -5,8 +5,9 @@
  *
  *   program_main -> terminal_begin -> (the report is kept) -> terminal_end: at once, or through the pager
  *
- * What is kept is standard output's buffer. If it grows long the pager starts earlier, so that a report of
- * any length needs no memory. One terminal a process, one thread.
+ * What is kept is standard output's buffer: stdout is then a stream of its own, whose first write out of a
+ * full buffer starts the pager, so that a report of any length needs no memory. One terminal a process, one
+ * thread.
  */
 #ifndef TIMELINE_TERMINAL_H
 #define TIMELINE_TERMINAL_H
@@ -17,8 +18,8 @@
 
 enum terminal_style { TERMINAL_PLAIN, TERMINAL_HEAD, TERMINAL_LARGE, TERMINAL_MIDDLE, TERMINAL_FAINT };
 
-/* Before anything is written. No-op if standard output is no terminal. `pages`: a pager may be used:
- * HPCT_PAGER, PAGER, or `less -FRX`; none if that is empty or "cat", or TERM is dumb. */
+/* Before anything is written; may replace stdout. No-op if standard output is no terminal. `pages`: a pager
+ * may be used: HPCT_PAGER, PAGER, or `less -FRX`; none if that is empty or "cat", or TERM is dumb. */
 void terminal_begin(bool pages);
 /* From now on standard output is as a pipe: whole texts, no colours. */
 void terminal_refuse(void);
@@ -40,9 +41,6 @@ enum terminal_style terminal_style_share(double percent);
 
 /* What is written to `out` is kept until terminal_end(): who flushes it would show it without the pager. */
 bool terminal_keeps(FILE *out);
-
-/* Between two lines: hands over to the pager if much is kept. */
-void terminal_page(void);
 
 /* Writes what is kept, and waits for the pager's end. Errors stay in stdout, for program_standard_flush(). */
 void terminal_end(void);

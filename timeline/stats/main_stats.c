@@ -386,14 +386,16 @@ static int print_live(struct program_call *call, const struct live *live, struct
 			report_string(report, report_shown_path(row->key));
 		report_row(report);
 	}
-	return report_close(report, error);
+	rc = report_close(report, error);
+	program_say_left_out(call, live->count);
+	return rc;
 }
 
 static int work_live(struct program_call *call, enum stats_by by, struct error *error)
 {
 	const struct options *own = call->own;
-	uint64_t at_ns = 0, peak_ns;
-	int64_t peak_bytes;
+	struct live_peak peak;
+	uint64_t at_ns = 0;
 	struct live live;
 	int rc = 0;
 
@@ -402,16 +404,18 @@ static int work_live(struct program_call *call, enum stats_by by, struct error *
 			"--metric " LIVE_METRIC " or " LIVE_GPU_METRIC
 			" is of one moment: give --at T, without --time, --when or --operations");
 	rc = find_moment(call, &at_ns, error);
-	rc = rc ? rc : moment_of_peak(call, &peak_ns, &peak_bytes, error);
-	if (rc == 0 && is_of_gpu(call))
-		rc = live_gpu_compute(&live, &(struct live_peak){0, 0}, call->run, call->select, at_ns + 1,
-			by, &call->arena, error);
-	else if (rc == 0)
-		rc = live_compute(&live, call->run, call->select, at_ns + 1, by, &call->arena, error);
+	if (rc == 0 && is_of_gpu(call)) {
+		rc = live_gpu_compute(
+			&live, &peak, call->run, call->select, at_ns + 1, by, &call->arena, error);
+	} else if (rc == 0) {
+		rc = live_peak(&peak.at_ns, &peak.bytes, call->run, call->select, error);
+		if (rc == 0)
+			rc = live_compute(&live, call->run, call->select, at_ns + 1, by, &call->arena, error);
+	}
 	if (rc)
 		return rc;
 	if (call->format == REPORT_TABLE)
-		say_live(call, &live, at_ns, peak_ns, peak_bytes);
+		say_live(call, &live, at_ns, peak.at_ns, peak.bytes);
 	return print_live(call, &live, error);
 }
 
@@ -464,7 +468,7 @@ static int work(struct program_call *call, struct error *error)
 
 	if (select_by(call->select) && strcmp(select_by(call->select), "cluster") == 0)
 		return work_clusters(call, error);
-	rc = stats_ask_by(call->select, &by, error);
+	rc = stats_ask_by(call->select, &by, "stream, op or cluster", error);
 	if (rc == 0 && (select_names_metric(call->select, LIVE_METRIC) || is_of_gpu(call)))
 		return work_live(call, by, error);
 	if (rc == 0 && own->at)

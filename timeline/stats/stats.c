@@ -367,14 +367,16 @@ static int add_shared(struct stats_work *work, struct window *window, uint32_t s
 
 	for (uint32_t f = 0; f < when->count; f++)
 		count += when->stretch_counts[f];
-	all = arena_calloc(work->arena, count + 1, sizeof *all);
+	all = calloc(count + 1, sizeof *all);
 	if (!all)
 		return error_memory(error);
 	count = 0;
-	for (uint32_t f = 0; f < when->count; f++)
-		for (uint32_t i = 0;
-			i < when->stretch_counts[f] && is_owned(&when->users, stream, &when->figures[f]); i++)
+	for (uint32_t f = 0; f < when->count; f++) {
+		if (!is_owned(&when->users, stream, &when->figures[f]))
+			continue;
+		for (uint32_t i = 0; i < when->stretch_counts[f]; i++)
 			all[count++] = when->stretches[f][i];
+	}
 	qsort(all, count, sizeof *all, compare_stretches);
 	for (size_t i = 0; i < count && !rc; i++) {
 		uint64_t begin_ns = all[i].begin_ns > until_ns ? all[i].begin_ns : until_ns;
@@ -384,6 +386,7 @@ static int add_shared(struct stats_work *work, struct window *window, uint32_t s
 		rc = add_between(work, window, &stream, 1, begin_ns, all[i].end_ns, error);
 		until_ns = all[i].end_ns;
 	}
+	free(all);
 	return rc;
 }
 

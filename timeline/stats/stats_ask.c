@@ -5,13 +5,13 @@
 #include "timeline/report/coverage.h"
 #include "timeline/sum/state_metrics.h"
 
-int stats_ask_by(const struct select *select, enum stats_by *by, struct error *error)
+int stats_ask_by(const struct select *select, enum stats_by *by, const char *others, struct error *error)
 {
 	const char *name = select_by(select);
 	int found = name ? stats_by_find(name) : STATS_FUNCTION;
 
 	if (found < 0)
-		return error_set(error, ERROR_USAGE, "--by %s: say " STATS_BY_NAMES ", stream or op", name);
+		return error_set(error, ERROR_USAGE, "--by %s: say " STATS_BY_NAMES ", %s", name, others);
 	*by = (enum stats_by)found;
 	return 0;
 }
@@ -30,7 +30,7 @@ static int require_state_metrics(const struct run *run, const struct select *sel
 
 static int refuse(enum stats_by *by, struct run *run, const struct select *select, struct error *error)
 {
-	int rc = stats_ask_by(select, by, error);
+	int rc = stats_ask_by(select, by, "stream or op", error);
 
 	if (rc == 0)
 		rc = require_state_metrics(run, select, error);

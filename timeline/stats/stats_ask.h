@@ -8,8 +8,9 @@
 #include "timeline/select/select.h"
 #include "timeline/stats/stats.h"
 
-/* The requested key, by default the function. ERROR_USAGE: no such key. */
-int stats_ask_by(const struct select *select, enum stats_by *by, struct error *error);
+/* The requested key, by default the function. ERROR_USAGE: no such key, with the names of those there are;
+ * `others`: the end of that list, "stream or op". */
+int stats_ask_by(const struct select *select, enum stats_by *by, const char *others, struct error *error);
 /* The rows of a bound selector with its key; in `arena`. ERROR_USAGE: a key or metric that means nothing
  * here; ERROR_EMPTY: nothing is monitored in the window. */
 int stats_ask(struct stats *stats, struct run *run, const struct select *select, struct arena *arena,

@@ -36,10 +36,52 @@ bool figure_uuids_equal(const char *a, const char *b)
 	return x == y;
 }
 
-static bool is_user(const struct figure_user *user, const struct run_stream *r)
+/* By store, then by process: those of a host lie together, and those of a process. */
+static int user_compare(const void *left, const void *right)
 {
-	return user->store == r->store && user->pid == r->s.pid && user->generation == r->s.generation &&
-	       user->rank == r->s.rank;
+	const struct figure_user *a = left, *b = right;
+
+	if (a->store != b->store)
+		return a->store < b->store ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->generation != b->generation)
+		return a->generation < b->generation ? -1 : 1;
+	return (a->device > b->device) - (a->device < b->device);
+}
+
+static struct figure_user user_of(const struct run_stream *r)
+{
+	return (struct figure_user){.store = r->store,
+		.rank = r->s.rank,
+		.pid = r->s.pid,
+		.generation = r->s.generation,
+		.device = r->s.device,
+		.uuid = ""};
+}
+
+static bool is_one_process(const struct figure_user *a, const struct figure_user *b)
+{
+	return a->store == b->store && a->pid == b->pid && a->generation == b->generation &&
+	       a->rank == b->rank;
+}
+
+/* The first that is not before it. */
+static uint32_t user_at(const struct figure_users *users, const struct figure_user *user)
+{
+	uint32_t low = 0, high = users->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (user_compare(&users->users[middle], user) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 int figure_users_find(struct figure_users *users, struct run *run, struct arena *arena, struct error *error)
@@ -51,19 +93,20 @@ int figure_users_find(struct figure_users *users, struct run *run, struct arena 
 	*users = (struct figure_users){.run = run};
 	for (uint32_t i = 0; i < run_stream_count(run); i++) {
 		const struct run_stream *r = run_stream_peek_unnamed(run, i);
-		uint32_t last = count - 1;
+		struct figure_user user = user_of(r);
 
-		if (r->s.kind != STORE_STREAM_GPU ||
-			(count && is_user(&found[last], r) && found[last].device == r->s.device))
+		if (r->s.kind != STORE_STREAM_GPU || (count && !user_compare(&found[count - 1], &user)))
 			continue; /* another queue of the same */
 		if (!array_reserve(&found, &room, count + 1, sizeof *found)) {
 			free(found);
 			return error_memory(error);
 		}
 		r = run_stream_read(run, i);
-		found[count++] = (struct figure_user){
-			r->store, r->s.rank, r->s.pid, r->s.generation, r->s.device, r->uuid ? r->uuid : ""};
+		user.uuid = r->uuid ? r->uuid : "";
+		found[count++] = user;
 	}
+	if (count)
+		qsort(found, count, sizeof *found, user_compare);
 	users->users = arena_calloc(arena, (size_t)count + 1, sizeof *found);
 	users->count = count;
 	if (users->users && count)
@@ -83,15 +126,17 @@ static enum figure_nearness device_nearness(
 	const struct figure_users *users, const struct run_stream *r, const struct run_stream *gauges)
 {
 	const bool is_queue = r->s.kind == STORE_STREAM_GPU || r->s.kind == STORE_STREAM_PC;
-	bool has_users = false;
+	const struct figure_user of_store = {.store = r->store, .rank = INT32_MIN};
+	struct figure_user of_stream = user_of(r);
+	uint32_t first = user_at(users, &of_store);
+	bool has_users = first < users->count && users->users[first].store == r->store;
 
-	for (uint32_t i = 0; i < users->count; i++) {
-		const struct figure_user *user = &users->users[i];
-
-		has_users |= user->store == r->store;
-		if (is_user(user, r) && (!is_queue || user->device == r->s.device) && is_device(user, gauges))
+	of_stream.device = 0;
+	first = user_at(users, &of_stream);
+	for (uint32_t i = first; i < users->count && is_one_process(&users->users[i], &of_stream); i++)
+		if ((!is_queue || users->users[i].device == r->s.device) &&
+			is_device(&users->users[i], gauges))
 			return FIGURE_OF_DEVICE;
-	}
 	return has_users ? FIGURE_OF_A_DEVICE : FIGURE_OF_HOST;
 }
 

@@ -13,7 +13,7 @@
 
 struct figure_users {
 	struct run *run;
-	struct figure_user *users; /* a process and a device that it has queues on */
+	struct figure_user *users; /* a process and a device that it has queues on, in order */
 	uint32_t count;
 };
 
