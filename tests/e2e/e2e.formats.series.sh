@@ -95,6 +95,16 @@ code "nothing within the run" 4 hpct-import smi.csv --into part.hpct
 sentence "nothing within the run"
 same "and nothing is left behind" 1 "$(find part.hpct -type f | grep -vc cache)"
 hpct-slice trace.hpct --format tsv >rows.tsv
+awk -v begin="$begin" -v host="$host" 'BEGIN { srand(1); print "time,host,queue"; for (i = 0; i < 4000; i++) printf "%.4f,%s,%d\n", begin + 0.4 + i / 10000, host, 1000 * rand() }' | gzip >whole.csv.gz
+head -c $(($(wc -c <whole.csv.gz) / 2)) whole.csv.gz >cut.csv.gz
+code "of a file that is cut short" 4 hpct-import cut.csv.gz --into part.hpct
+sentence "of a file that is cut short"
+check "what was whole is in the run: $(cat err)" grep -q 'what was whole is in part.hpct$' err
+same "as a store of its own" 2 "$(info part stores)"
+same "and nothing else" part.hpct "$(find part.hpct -type d | grep -v cache)"
+code "two places" 2 hpct-import queue.csv --into part.hpct -o other.hpct
+sentence "two places"
+rm part.hpct/zz-series-1.mdb
 code "a trace into a run" 2 hpct-import rows.tsv --into trace.hpct
 sentence "a trace into a run"
 
