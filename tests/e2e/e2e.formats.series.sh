@@ -42,6 +42,10 @@ code "a line for each value" 0 hpct-import --from csv long.csv -o long.hpct
 same "quotes" 'queue "a"; all' "$(hpct-info long.hpct --metrics --format tsv | tsv '$c["source"] == "gauge" { print $c["metric"] }')"
 same "what ends in _total is a counter" 250000000 "$(hpct-plot long.hpct sent_total --time 1s..2s --width 8 --format tsv | tsv '{ print $c["mean"]; exit }')"
 
+printf 'time_s,a\n1.5e3,1\n2E3,2\n' >exponent.csv
+code "times with exponents" 0 hpct-import exponent.csv -o exponent.hpct
+same "count by these" "0 500000000000" "$(hpct-slice exponent.hpct --format tsv | tsv '{ print $c["begin_ns"] }' | paste -sd' ')"
+
 cat >metrics.prom <<'END'
 # HELP node_cpu_seconds_total Seconds the CPUs spent in each mode.
 # TYPE node_cpu_seconds_total counter
@@ -104,7 +108,6 @@ same "as a store of its own" 2 "$(info part stores)"
 same "and nothing else" part.hpct "$(find part.hpct -type d | grep -v cache)"
 code "two places" 2 hpct-import queue.csv --into part.hpct -o other.hpct
 sentence "two places"
-rm part.hpct/zz-series-1.mdb
 code "a trace into a run" 2 hpct-import rows.tsv --into trace.hpct
 sentence "a trace into a run"
 
