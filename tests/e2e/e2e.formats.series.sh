@@ -59,6 +59,8 @@ DCGM_FI_DEV_GPU_UTIL{gpu="1",UUID="GPU-bb",modelName="NVIDIA H200",Hostname="n2"
 up{instance="n1:9100"} 1
 weird{label="a\"b\\c\nd"} NaN 1764338400000
 weird{label="no end} 1 1764338400000
+# TYPE jobs_count gauge
+jobs_count{instance="n3"} 7 1764338400000
 # EOF
 END
 code "Prometheus's text" 0 hpct-import metrics.prom -o prom.hpct
@@ -69,10 +71,12 @@ gauges:n1/-/-.-/- node_cpu_seconds_total{cpu=0,mode=user} 1000000000 101
 gauges:n1/-/-.-/- node_cpu_seconds_total{cpu=0,mode=user} 2000000000 0.25
 gauges:n1/-/-.-/- node_memory_used_bytes 0 1500000000
 gauges:n2/-/-.-/1 DCGM_FI_DEV_GPU_UTIL 500000000 42
+gauges:n3/-/-.-/- jobs_count 0 7
 gauges:n\\2/-/-.-/- up 0 1
 END
 rows prom | LC_ALL=C sort >got
 same_file "series by host and device" want got
+same "its type counts more than its name" gauge "$(hpct-info prom.hpct --metrics --format tsv | tsv '$c["metric"] == "jobs_count" { print $c["source"] }')"
 same "a counter's rate, in cores" "50 25" "$(hpct-plot prom.hpct 'node_cpu*' --time 0..2s --width 8 --format tsv |
 	tsv '{ v = $c["mean"] } NR == 2 { a = v } END { print a, v }')"
 
