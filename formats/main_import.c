@@ -55,7 +55,7 @@ struct bounds {
 	uint64_t begin_ns, end_ns;
 };
 
-/* The sentence of what is kept says what is damaged, too. path: NULL for a stream. */
+/* The sentence of what is kept says what is damaged, too, and names --into's run. path: NULL for a stream. */
 static int take(const struct choice *choice, struct packed_file *file, FILE *in, const char *name,
 	const char *path, const char *output, const struct bounds *bounds, struct error *error)
 {
@@ -81,7 +81,8 @@ static int take(const struct choice *choice, struct packed_file *file, FILE *in,
 	damage = packed_file_close(file, name, rc < 0 && input.is_kept ? NULL : error);
 	if (damage && rc == 0) { /* the format had no use for what is missing, or did not see it */
 		snprintf(text, sizeof text, "%s", error->text);
-		error_set(error, ERROR_RUN, "%s; what was whole is in %s", text, output);
+		error_set(error, ERROR_RUN, "%s; what was whole is in %s", text,
+			choice->into ? choice->into : output);
 	}
 	return damage ? damage : rc;
 }
@@ -122,9 +123,12 @@ static int store_move(const char *from, const char *run, struct arena *arena, st
 			break;
 	}
 	if (rc)
-		return error_set(error, ERROR_IO, "cannot add the series to %s: %s", run, strerror(errno));
-	unlink(store);
-	return rmdir(from) ? error_set(error, ERROR_IO, "cannot remove %s: %s", from, strerror(errno)) : 0;
+		rc = error_set(error, ERROR_IO, "cannot add the series to %s: %s", run, strerror(errno));
+	if (store)
+		unlink(store);
+	if (rmdir(from) && rc == 0)
+		rc = error_set(error, ERROR_IO, "cannot remove %s: %s", from, strerror(errno));
+	return rc;
 }
 
 static int take_into(
@@ -148,7 +152,12 @@ static int take_into(
 		return rc;
 	}
 	rc = take(&choice, file, in, name, NULL, made, &bounds, error);
-	return rc ? rc : store_move(made, choice.into, &call->arena, error);
+	if (rc == 0 || access(made, F_OK) == 0) { /* whole, or what was whole of a damaged file */
+		int moved = store_move(made, choice.into, &call->arena, error);
+
+		rc = moved ? moved : rc;
+	}
+	return rc;
 }
 
 static int work(struct program_call *call, struct error *error)
@@ -166,6 +175,10 @@ static int work(struct program_call *call, struct error *error)
 
 	if (!output)
 		return error_memory(error);
+	if (choice->into && choice->output)
+		return error_set(error, ERROR_USAGE,
+			"--into %s adds to a run and -o %s makes one: say one of them", choice->into,
+			choice->output);
 	if (!is_stdin && stat(input, &status) == 0 && S_ISDIR(status.st_mode)) {
 		if (!format_directory(choice->format, input, inside))
 			return error_set(error, ERROR_RUN,

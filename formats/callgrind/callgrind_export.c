@@ -115,7 +115,7 @@ static bool add_path(struct callgrind *file, uint32_t path)
 
 /* ---- the file ---- */
 
-/* A text in one line, without leading brackets that would be read as a number. */
+/* A text in one line. */
 static void put_text(const struct callgrind *file, const char *text, size_t size)
 {
 	for (size_t i = 0; i < size && i < NAME_MAX_BYTES; i++) {
@@ -217,11 +217,11 @@ static bool put_costs(struct callgrind *file)
 	return ok;
 }
 
-/* Names of events are words. */
+/* Names of events are words; what stands behind '=' would be a formula. */
 static void put_word(const struct callgrind *file, const char *text)
 {
 	for (; *text; text++)
-		putc((unsigned char)*text <= ' ' || *text == ':' ? '_' : *text, file->out);
+		putc((unsigned char)*text <= ' ' || *text == ':' || *text == '=' ? '_' : *text, file->out);
 }
 
 static void put_head(const struct callgrind *file)

@@ -433,8 +433,10 @@ static bool end_thread(struct firefox *file)
 	ok = put_functions(file);
 	put_stacks(file);
 	put_modules(file);
-	fprintf(file->out, "\"stringArray\":[%.*s]}", (int)file->string_text.size,
-		file->string_text.size ? (const char *)file->string_text.data : "");
+	fputs("\"stringArray\":[", file->out);
+	if (file->string_text.size)
+		fwrite(file->string_text.data, 1, file->string_text.size, file->out);
+	fputs("]}", file->out);
 	file->has_record |= file->sample_count || file->marker_count;
 	file->thread_count++;
 	file->stream = NULL;

@@ -23,7 +23,7 @@ struct prometheus {
 	struct format_input *input;
 	struct series_import *import;
 	struct series_lines lines;
-	struct key_ids counters; /* names that # TYPE calls so: hashes */
+	struct key_ids counters, gauges; /* names that # TYPE calls so: hashes */
 	struct store_bytes name; /* of the line's metric, with its labels; and after it the labels' values */
 	uint64_t timeless, wrong, not_finite;
 };
@@ -154,12 +154,13 @@ static bool labels_take(struct place *place, struct labels *labels, struct store
 
 /* ---- lines ---- */
 
-/* "# TYPE NAME counter"; OpenMetrics leaves _total out there. */
+/* "# TYPE NAME counter" or gauge; OpenMetrics leaves _total out there. */
 static int comment_take(struct prometheus *file, struct series_text line, struct error *error)
 {
 	struct place place = {line.bytes + 1, line.bytes + line.size};
-	struct series_text name;
+	struct series_text name, type;
 	struct store_hash hash;
+	bool is_gauge;
 
 	skip_blanks(&place);
 	if (!series_text_is(word_take(&place, " \t"), "TYPE"))
@@ -167,10 +168,14 @@ static int comment_take(struct prometheus *file, struct series_text line, struct
 	skip_blanks(&place);
 	name = word_take(&place, " \t");
 	skip_blanks(&place);
-	if (!series_text_is(series_trim(word_take(&place, " \t")), "counter"))
+	type = series_trim(word_take(&place, " \t"));
+	is_gauge = series_text_is(type, "gauge");
+	if (!is_gauge && !series_text_is(type, "counter"))
 		return 0;
 	hash = store_hash128(name.bytes, name.size);
-	return key_ids_put(&file->counters, &hash, NULL) == KEY_IDS_NONE ? error_memory(error) : 0;
+	return key_ids_put(is_gauge ? &file->gauges : &file->counters, &hash, NULL) == KEY_IDS_NONE
+		       ? error_memory(error)
+		       : 0;
 }
 
 static bool is_counter(const struct prometheus *file, struct series_text name)
@@ -180,6 +185,8 @@ static bool is_counter(const struct prometheus *file, struct series_text name)
 
 	if (key_ids_find(&file->counters, &hash) != KEY_IDS_NONE)
 		return true;
+	if (key_ids_find(&file->gauges, &hash) != KEY_IDS_NONE)
+		return false;
 	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
 		size_t size = strlen(ends[i]);
 
@@ -305,12 +312,14 @@ static int prometheus_take(struct format_input *input, const char *path, struct 
 	if (rc < 0)
 		return rc;
 	key_ids_init(&file.counters, sizeof(struct store_hash));
+	key_ids_init(&file.gauges, sizeof(struct store_hash));
 	rc = lines_take(&file, error);
 	if (rc == 0)
 		rc = series_import_end(file.import, error);
 	else
 		series_import_abort(file.import);
 	key_ids_fini(&file.counters);
+	key_ids_fini(&file.gauges);
 	store_bytes_fini(&file.name);
 	series_lines_fini(&file.lines);
 	return rc;

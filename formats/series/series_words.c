@@ -136,13 +136,12 @@ bool series_time(struct series_text text, struct series_text unit, uint64_t *tim
 			factor = units[i].ns;
 	if (*end || !(number * factor < 9e18))
 		return false;
-	/* Digits count, as a double has not enough of them. */
+	/* Digits count, as a double has not enough of them; an exponent ("1.76e9") has them move. */
 	whole = strtoull(word, &end, 10);
-	if (*end && *end != '.') {
+	if (*fraction_read(end, &fraction)) {
 		*time_ns = (uint64_t)(number * factor);
 		return true;
 	}
-	fraction_read(end, &fraction);
 	*time_ns = whole * (uint64_t)factor + (uint64_t)((double)fraction * factor / 1e9);
 	return true;
 }

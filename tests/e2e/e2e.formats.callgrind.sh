@@ -24,6 +24,13 @@ sentence "--min has no effect"
 grep '^totals\|^events' r.callgrind >got
 printf 'events: CPUTIME GPUTIME\ntotals: 323 150\n' >want
 same_file "events and totals" want got
+{
+	row stream track begin_ns end_ns path op weight metric
+	row cpu:h/0/10.0/0 spans 0 1000 '' monitored
+	row cpu:h/0/10.0/0 samples 100 '' main '' 90 'cpu/event=0x3c, a:b/'
+} >odd.tsv
+hpct-import odd.tsv -o odd.hpct || fail "odd rows"
+same "names of events are words, and no formulas" "events: cpu/event_0x3c,_a_b/" "$(hpct-export --to callgrind odd.hpct | grep '^events')"
 need callgrind_annotate
 # callgrind_annotate's rows: costs with commas and percentages, then FILE:FUNCTION [MODULE]
 rows() { callgrind_annotate --threshold=100 --auto=no "$@" 2>warnings |

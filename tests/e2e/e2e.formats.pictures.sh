@@ -127,3 +127,16 @@ check "and not few" [ "$boxes" -gt 150000 ]
 chromium --headless --no-sandbox --disable-gpu --dump-dom "file://$work/r.html#SOLVE" 2>/dev/null >dom
 same "a browser finds what is searched for" "1 names, 900 ns in time, 100.0 % of CPUTIME" "$(sed -n 's/.*<span id="found">\([^<]*\)<.*/\1/p' dom)"
 check "and lists it" grep -q '<td>solve</td><td>1</td><td>900 ns</td>' dom
+chromium --headless --no-sandbox --disable-gpu --dump-dom "file://$work/r.html#operator%" 2>/dev/null >dom
+same "a name that no address could have is looked for as it is" "0 names, 0 ns in time, 0.0 % of CPUTIME" "$(sed -n 's/.*<span id="found">\([^<]*\)<.*/\1/p' dom)"
+
+# A recursion deeper than a browser's canvas is high.
+{
+	row stream track begin_ns end_ns path op weight metric
+	row cpu:h/-/1.0/0 spans 0 1000 '' monitored
+	row cpu:h/-/1.0/0 samples 100 '' "main$(printf ';r%.0s' {1..2500})" '' 7 CPUTIME
+} >deep.tsv
+hpct-import deep.tsv -o deep.hpct || fail "deep rows"
+hpct-export --to html deep.hpct -o deep.html 2>err || fail "a deep page"
+chromium --headless --no-sandbox --disable-gpu --dump-dom "file://$work/deep.html" 2>/dev/null >dom
+same "its picture is as high as one can be" "height: 16000px;" "$(sed -n '/id="flame"/s/.*<canvas style="\([^"]*\)".*/\1/p' dom | tail -n 1)"

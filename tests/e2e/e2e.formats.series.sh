@@ -42,6 +42,10 @@ code "a line for each value" 0 hpct-import --from csv long.csv -o long.hpct
 same "quotes" 'queue "a"; all' "$(hpct-info long.hpct --metrics --format tsv | tsv '$c["source"] == "gauge" { print $c["metric"] }')"
 same "what ends in _total is a counter" 250000000 "$(hpct-plot long.hpct sent_total --time 1s..2s --width 8 --format tsv | tsv '{ print $c["mean"]; exit }')"
 
+printf 'time_s,a\n1.5e3,1\n2E3,2\n' >exponent.csv
+code "times with exponents" 0 hpct-import exponent.csv -o exponent.hpct
+same "count by these" "0 500000000000" "$(hpct-slice exponent.hpct --format tsv | tsv '{ print $c["begin_ns"] }' | paste -sd' ')"
+
 cat >metrics.prom <<'END'
 # HELP node_cpu_seconds_total Seconds the CPUs spent in each mode.
 # TYPE node_cpu_seconds_total counter
@@ -55,6 +59,8 @@ DCGM_FI_DEV_GPU_UTIL{gpu="1",UUID="GPU-bb",modelName="NVIDIA H200",Hostname="n2"
 up{instance="n1:9100"} 1
 weird{label="a\"b\\c\nd"} NaN 1764338400000
 weird{label="no end} 1 1764338400000
+# TYPE jobs_count gauge
+jobs_count{instance="n3"} 7 1764338400000
 # EOF
 END
 code "Prometheus's text" 0 hpct-import metrics.prom -o prom.hpct
@@ -65,10 +71,12 @@ gauges:n1/-/-.-/- node_cpu_seconds_total{cpu=0,mode=user} 1000000000 101
 gauges:n1/-/-.-/- node_cpu_seconds_total{cpu=0,mode=user} 2000000000 0.25
 gauges:n1/-/-.-/- node_memory_used_bytes 0 1500000000
 gauges:n2/-/-.-/1 DCGM_FI_DEV_GPU_UTIL 500000000 42
+gauges:n3/-/-.-/- jobs_count 0 7
 gauges:n\\2/-/-.-/- up 0 1
 END
 rows prom | LC_ALL=C sort >got
 same_file "series by host and device" want got
+same "its type counts more than its name" gauge "$(hpct-info prom.hpct --metrics --format tsv | tsv '$c["metric"] == "jobs_count" { print $c["source"] }')"
 same "a counter's rate, in cores" "50 25" "$(hpct-plot prom.hpct 'node_cpu*' --time 0..2s --width 8 --format tsv |
 	tsv '{ v = $c["mean"] } NR == 2 { a = v } END { print a, v }')"
 
@@ -95,6 +103,15 @@ code "nothing within the run" 4 hpct-import smi.csv --into part.hpct
 sentence "nothing within the run"
 same "and nothing is left behind" 1 "$(find part.hpct -type f | grep -vc cache)"
 hpct-slice trace.hpct --format tsv >rows.tsv
+awk -v begin="$begin" -v host="$host" 'BEGIN { srand(1); print "time,host,queue"; for (i = 0; i < 4000; i++) printf "%.4f,%s,%d\n", begin + 0.4 + i / 10000, host, 1000 * rand() }' | gzip >whole.csv.gz
+head -c $(($(wc -c <whole.csv.gz) / 2)) whole.csv.gz >cut.csv.gz
+code "of a file that is cut short" 4 hpct-import cut.csv.gz --into part.hpct
+sentence "of a file that is cut short"
+check "what was whole is in the run: $(cat err)" grep -q 'what was whole is in part.hpct$' err
+same "as a store of its own" 2 "$(info part stores)"
+same "and nothing else" part.hpct "$(find part.hpct -type d | grep -v cache)"
+code "two places" 2 hpct-import queue.csv --into part.hpct -o other.hpct
+sentence "two places"
 code "a trace into a run" 2 hpct-import rows.tsv --into trace.hpct
 sentence "a trace into a run"
 
