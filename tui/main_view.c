@@ -177,24 +177,16 @@ static bool is_second_known(const struct session *session)
 /* The picture shows that nothing was monitored; scripts need an exit code, too. */
 static int require_coverage(struct session *session, struct error *error)
 {
-	char window[96];
 	struct select *select;
 	int result;
 
 	if (session_take_coverage(session).known_ns || is_second_known(session) ||
 		lanes_are_all(session->run))
 		return 0;
-	result = select_new(&select, error);
+	result = session_select(&select, session, error);
 	if (result)
 		return result;
-	session_put_window(window, sizeof(window), session);
-	result = select_option(select, "time", window, error);
-	if (!result && session->filter[0])
-		result = select_option(select, "streams", session->filter, error);
-	if (!result)
-		result = select_bind(select, session->run, error);
-	if (!result)
-		result = coverage_require(session->run, select, error);
+	result = coverage_require(session->run, select, error);
 	select_free(select);
 	return result;
 }
