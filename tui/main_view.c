@@ -47,7 +47,7 @@ struct options {
 	bool is_ascii;
 	const char *lanes; /* NULL: none */
 	const char *align; /* of two runs; NULL: their begins */
-	const char *pids;  /* never set: main takes it out of the command line */
+	const char *pids;  /* of -p, which main takes out of the command line; NULL: a run was named */
 	bool seeks_work;   /* the cursor starts where most time is, unless a time or keys were given */
 };
 
@@ -376,14 +376,18 @@ static int take_time_of_both(struct session *session, struct select *select, str
 }
 
 /* Opens the second run, if one is named, and aligns it with the first. */
-static int open_other(
-	struct program_call *call, struct session *session, const char *align, struct error *error)
+static int open_other(struct program_call *call, struct session *session, struct error *error)
 {
+	const struct options *options = call->own;
+	const char *align = options->align;
 	struct run *run;
 	int result;
 
 	if (!call->operand_count)
 		return align ? error_set(error, ERROR_USAGE, "--align needs two runs: hpct-view A B") : 0;
+	if (options->pids) /* the run of the look is the operand */
+		return error_set(error, ERROR_USAGE,
+			"-p %s takes no RUN: it shows what it records from now on", options->pids);
 	result = names_run_open(&run, call->operands[0], &call->run_options, error);
 	if (!result)
 		result = compare_open(session, run, error);
@@ -411,7 +415,7 @@ static int take_options(struct program_call *call, struct session *session, stru
 	if (!options->lanes && lanes_are_all(session->run))
 		lanes_suggest(session);
 	if (!result)
-		result = open_other(call, session, options->align, error);
+		result = open_other(call, session, error);
 	if (!result)
 		result = session_require_window(session, call->select, error);
 	if (!session->message[0])
@@ -505,6 +509,7 @@ static int look(const char *pids, struct options *options, int argc, char **argv
 		return EXIT_NOW;
 	}
 	kept_run_begin();
+	options->pids = pids;
 	memcpy(words, argv, (size_t)argc * sizeof(*words));
 	words[argc] = run;
 	code = program_main(&program, options, argc + 1, words);
