@@ -8,23 +8,23 @@
  * What the trace must show: change waits for late, never for early; client for change; and both as a chain.
  * Prints the rounds.
  */
+#include "samples/burn.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define ROUNDS 10
-#define KEEP_US 20000
-#define APART __attribute__((noinline, noclone))
+#define KEEP_NS 20000000
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int reading, wants, asks, left, done; /* threads that are so far, all rounds together */
 static atomic_long writer, client;		    /* their numbers */
-static volatile double sink;
+static volatile int sink;
 
 static void await(atomic_int *what, int count)
 {
@@ -59,16 +59,7 @@ static void await_sleep(const atomic_long *thread)
 
 APART static void finish(void)
 {
-	struct timespec begin, now;
-	double x = 1;
-
-	clock_gettime(CLOCK_MONOTONIC, &begin);
-	do {
-		for (int i = 0; i < 10000; i++)
-			x = x * 1.0000001 + 1;
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while ((now.tv_sec - begin.tv_sec) * 1000000 + (now.tv_nsec - begin.tv_nsec) / 1000 < KEEP_US);
-	sink = x;
+	BURN(KEEP_NS);
 }
 
 static void *early(void *name)

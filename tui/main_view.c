@@ -47,7 +47,7 @@ struct options {
 	bool is_ascii;
 	const char *lanes; /* NULL: none */
 	const char *align; /* of two runs; NULL: their begins */
-	const char *pids;  /* never set: main takes it out of the command line */
+	const char *pids;  /* of -p, which main takes out of the command line; NULL: a run was named */
 	bool seeks_work;   /* the cursor starts where most time is, unless a time or keys were given */
 };
 
@@ -177,24 +177,16 @@ static bool is_second_known(const struct session *session)
 /* The picture shows that nothing was monitored; scripts need an exit code, too. */
 static int require_coverage(struct session *session, struct error *error)
 {
-	char window[96];
 	struct select *select;
 	int result;
 
 	if (session_take_coverage(session).known_ns || is_second_known(session) ||
 		lanes_are_all(session->run))
 		return 0;
-	result = select_new(&select, error);
+	result = session_select(&select, session, error);
 	if (result)
 		return result;
-	session_put_window(window, sizeof(window), session);
-	result = select_option(select, "time", window, error);
-	if (!result && session->filter[0])
-		result = select_option(select, "streams", session->filter, error);
-	if (!result)
-		result = select_bind(select, session->run, error);
-	if (!result)
-		result = coverage_require(session->run, select, error);
+	result = coverage_require(session->run, select, error);
 	select_free(select);
 	return result;
 }
@@ -384,14 +376,18 @@ static int take_time_of_both(struct session *session, struct select *select, str
 }
 
 /* Opens the second run, if one is named, and aligns it with the first. */
-static int open_other(
-	struct program_call *call, struct session *session, const char *align, struct error *error)
+static int open_other(struct program_call *call, struct session *session, struct error *error)
 {
+	const struct options *options = call->own;
+	const char *align = options->align;
 	struct run *run;
 	int result;
 
 	if (!call->operand_count)
 		return align ? error_set(error, ERROR_USAGE, "--align needs two runs: hpct-view A B") : 0;
+	if (options->pids) /* the run of the look is the operand */
+		return error_set(error, ERROR_USAGE,
+			"-p %s takes no RUN: it shows what it records from now on", options->pids);
 	result = names_run_open(&run, call->operands[0], &call->run_options, error);
 	if (!result)
 		result = compare_open(session, run, error);
@@ -419,7 +415,7 @@ static int take_options(struct program_call *call, struct session *session, stru
 	if (!options->lanes && lanes_are_all(session->run))
 		lanes_suggest(session);
 	if (!result)
-		result = open_other(call, session, options->align, error);
+		result = open_other(call, session, error);
 	if (!result)
 		result = session_require_window(session, call->select, error);
 	if (!session->message[0])
@@ -513,6 +509,7 @@ static int look(const char *pids, struct options *options, int argc, char **argv
 		return EXIT_NOW;
 	}
 	kept_run_begin();
+	options->pids = pids;
 	memcpy(words, argv, (size_t)argc * sizeof(*words));
 	words[argc] = run;
 	code = program_main(&program, options, argc + 1, words);

@@ -111,17 +111,17 @@ static inline void small_ready(struct small_run *small)
 
 static inline void small_remove(const char *path)
 {
-	DIR *directory = opendir(path);
+	DIR *files = opendir(path);
 	struct dirent *entry;
 	char file[512];
 
-	while (directory && (entry = readdir(directory))) {
+	while (files && (entry = readdir(files))) {
 		snprintf(file, sizeof file, "%.200s/%s", path, entry->d_name);
 		if (entry->d_name[0] != '.')
 			unlink(file);
 	}
-	if (directory)
-		closedir(directory);
+	if (files)
+		closedir(files);
 	rmdir(path);
 }
 

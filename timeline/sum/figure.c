@@ -648,6 +648,8 @@ int figure_condition_parse(struct figure_condition *condition, const char *text,
 			strspn(rest, "/sBHzW%C") != strlen(rest))
 			continue;
 		condition->bound *= multiples[i].factor;
+		if (!isfinite(condition->bound))
+			break;
 		return 0;
 	}
 	return error_set(error, ERROR_USAGE,

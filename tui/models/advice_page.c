@@ -60,19 +60,11 @@ static int put_text(struct session *session, struct advice_page *page, FILE *out
 	struct kernels_options options = {.kernel = page->kernel[0] ? page->kernel : NULL};
 	struct kernels *kernels = NULL;
 	struct select *select;
-	char window[96];
-	int result = select_new(&select, error);
+	int result = session_select(&select, session, error);
 
 	if (result)
 		return result;
-	session_put_window(window, sizeof(window), session);
-	result = select_option(select, "time", window, error);
-	if (!result && session->filter[0])
-		result = select_option(select, "streams", session->filter, error);
-	if (!result)
-		result = select_bind(select, session->run, error);
-	if (!result)
-		result = kernels_open(&kernels, session->run, select, &options, error);
+	result = kernels_open(&kernels, session->run, select, &options, error);
 	if (!result)
 		result = advise_text(out, session->run, kernels, ADVISE_TOP, error);
 	kernels_close(kernels);

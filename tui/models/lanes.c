@@ -103,6 +103,7 @@ static int figures_renew(struct session *session, struct lanes *lanes, const cha
 	arena_fini(&lanes->arena);
 	lanes->arena = (struct arena){0};
 	lanes->figures = NULL;
+	lanes->users = (struct figure_users){0};
 	lanes->until_ns = run_end_ns(session->run);
 	rc = figures_list(&lanes->figures, &lanes->figure_count, session->run, NULL, 0, &lanes->arena, error);
 	if (rc)
@@ -113,7 +114,13 @@ static int figures_renew(struct session *session, struct lanes *lanes, const cha
 		if (!is_figure(lanes, lanes->lane[i].name))
 			names[count++] = lanes->lane[i].name;
 	rc = figures_add(session, lanes, names, count, error);
-	return rc ? rc : figure_users_find(&lanes->users, session->run, &lanes->arena, error);
+	if (!rc)
+		rc = figure_users_find(&lanes->users, session->run, &lanes->arena, error);
+	if (rc) { /* next time all is read again */
+		lanes->figures = NULL;
+		lanes->figure_count = 0;
+	}
+	return rc;
 }
 
 static void lane_add(struct session *session, struct lanes *lanes, const char *name, uint32_t lines,

@@ -62,11 +62,12 @@ void lane_scale_join(struct lane_scale *scale, const struct lane_scale *other)
 int lane_eighths(const struct lane_scale *scale, double value, int lines)
 {
 	double part = (value - scale->least) / (scale->most - scale->least);
-	int all = lines * 8, eighths = (int)(part * all + 0.5);
+	int all = lines * 8, eighths;
 
-	if (eighths < 1)
-		return value > scale->least;
-	return eighths > all ? all : eighths;
+	if (part >= 1) /* far above a scale that the user chose, or at its end */
+		return all;
+	eighths = part > 0 ? (int)(part * all + 0.5) : 0;
+	return eighths ? eighths : value > scale->least;
 }
 
 /* Of one column, from the lane's foot: how many eighths the least, the mean and the most fill. */

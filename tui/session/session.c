@@ -136,6 +136,26 @@ void session_put_window(char *out, size_t size_bytes, const struct session *sess
 		(unsigned long long)from_origin(session, frame->end_ns));
 }
 
+int session_select(struct select **select, struct session *session, struct error *error)
+{
+	char window[96];
+	int result = select_new(select, error);
+
+	if (result)
+		return result;
+	session_put_window(window, sizeof(window), session);
+	result = select_option(*select, "time", window, error);
+	if (!result && session->filter[0])
+		result = select_option(*select, "streams", session->filter, error);
+	if (!result)
+		result = select_bind(*select, session->run, error);
+	if (!result)
+		return 0;
+	select_free(*select);
+	*select = NULL;
+	return result;
+}
+
 /* ---- names and styles ---- */
 
 bool session_passes_through(const struct session *session, uint32_t context, const char *name)

@@ -197,6 +197,8 @@ int64_t session_columns_ns(const struct session *session, int64_t columns);
 /* The frame's window as --time takes it, in ns from the run's origin. Its first column may begin before the
  * user's window. */
 void session_put_window(char *out, size_t size_bytes, const struct session *session);
+/* That window and the filter, bound to the run; for select_free(). */
+int session_select(struct select **select, struct session *session, struct error *error);
 /* Opens a view below the timeline and gives it the focus; the same once more, or one for which there is no
  * room: the whole screen. */
 void session_open_pane(struct session *session, const struct view *view);
