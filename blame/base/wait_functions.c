@@ -12,6 +12,7 @@
 #include "blame/base/mpi_name.h"
 #include "blame/base/openmp.h"
 #include "store/base/array.h"
+#include "timeline/base/own_path.h"
 
 struct pattern {
 	char *glob;
@@ -179,23 +180,6 @@ static int file_read(struct wait_functions *waits, const char *path, struct erro
 	return result;
 }
 
-/* The user's own table, which need not be there; NULL: none. The caller frees it. */
-static char *own_path(void)
-{
-	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-	bool has_config = config && config[0] == '/';
-	char *path = NULL;
-
-	if (!has_config && (!home || home[0] != '/'))
-		return NULL;
-	if (asprintf(&path, "%s%s/hpct/waits", has_config ? config : home, has_config ? "" : "/.config") < 0)
-		return NULL;
-	if (!access(path, F_OK))
-		return path;
-	free(path);
-	return NULL;
-}
-
 int wait_functions_new(struct wait_functions **out, struct run *run, const char *path, struct error *error)
 {
 	struct wait_functions *waits = calloc(1, sizeof(*waits));
@@ -210,8 +194,8 @@ int wait_functions_new(struct wait_functions **out, struct run *run, const char 
 			wait_functions_free(waits);
 			return error_memory(error);
 		}
-	own = path ? NULL : own_path();
-	path = path ? path : own;
+	own = path ? NULL : own_path("waits");
+	path = own && !access(own, F_OK) ? own : path;
 	result = path ? file_read(waits, path, error) : 0;
 	free(own);
 	if (result) {

@@ -32,11 +32,11 @@
  * never exits. Results are set only on success.
  *
  * THREADS. Any thread may call; calls take turns behind one lock. hpct_batch_free(), and reading a batch,
- *take none. A select is one thread's. Sums of many streams may fork short-lived processes (`jobs`): only if
- *the process has one thread when the run is opened.
+ * take none. A select is one thread's. Sums of many streams may fork short-lived processes (`jobs`): only if
+ * the process has one thread when the run is opened.
  *
  * OWNERSHIP. What a function gives is freed by the function named with it; the order does not matter: rows
- *keep their run alive, batches stand alone. NULL may be freed.
+ * keep their run alive, batches stand alone. NULL may be freed.
  *
  * FILES. The run's files are mapped. If another process truncates one meanwhile, reading it raises SIGBUS, as
  * with any mapped file; to remove a run, or to record into it, is no trouble.
@@ -85,7 +85,7 @@ struct hpct_open_options {
 	int runtime_frames;	 /* show frames of OpenMP's runtimes */
 	int no_rollups;		 /* sum records only: the same answers at a higher cost */
 	int no_cache;		 /* neither read nor write the run's cache of names */
-	unsigned jobs;		 /* processes that sum; 0: as many as pay off, 1 where there are threads */
+	unsigned jobs;		 /* processes that sum; 0: as many as pay off; 1 where there are threads */
 	uint64_t mem_bytes;	 /* memory of a question; 0: best for each */
 	int has_interrupt;	 /* interrupt_fd is given */
 	int interrupt_fd; /* when it can be read from, a question that takes long fails with HPCT_INTERRUPTED.

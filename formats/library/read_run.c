@@ -6,7 +6,6 @@
 #include "formats/library/read.h"
 
 #include <assert.h>
-#include <dirent.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 
 #include "timeline/base/progress.h"
 #include "timeline/names/names_fill.h"
+#include "timeline/sum/parallel_sum.h"
 
 #define INTERRUPT_EVERY_NS 20000000u
 
@@ -88,20 +88,6 @@ int read_leave(int rc, struct error *error)
 
 /* ---- options ---- */
 
-/* Sums of many streams are shared by processes: only a process of one thread can be forked. */
-static bool has_threads(void)
-{
-	DIR *tasks = opendir("/proc/self/task");
-	struct dirent *entry;
-	unsigned count = 0;
-
-	while (tasks && (entry = readdir(tasks)))
-		count += entry->d_name[0] != '.';
-	if (tasks)
-		closedir(tasks);
-	return count != 1;
-}
-
 static int take_python(enum run_python *python, const char *word, struct error *error)
 {
 	static const char *const words[] = {
@@ -148,7 +134,7 @@ static int take_options(struct hpct_run *run, struct run_options *options,
 		.no_cache = own.no_cache,
 		.runtime_frames = own.runtime_frames,
 		.no_rollups = own.no_rollups,
-		.jobs = own.jobs ? own.jobs : has_threads(),
+		.jobs = parallel_sum_has_threads() ? 1 : own.jobs,
 		.mem_bytes = own.mem_bytes};
 	run->has_interrupt = own.has_interrupt;
 	run->interrupt_fd = own.interrupt_fd;

@@ -4,7 +4,6 @@
  */
 #include "formats/sql/session.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +11,7 @@
 #include "store/base/array.h"
 #include "store/base/escape.h"
 #include "timeline/names/names_fill.h"
+#include "timeline/sum/parallel_sum.h"
 
 /* ---- texts ---- */
 
@@ -179,20 +179,6 @@ void sql_session_free(struct sql_session *session)
 	free(session);
 }
 
-/* Sums of many streams are shared by processes: only a process of one thread can be forked. */
-static bool has_threads(void)
-{
-	DIR *tasks = opendir("/proc/self/task");
-	struct dirent *entry;
-	unsigned count = 0;
-
-	while (tasks && (entry = readdir(tasks)))
-		count += entry->d_name[0] != '.';
-	if (tasks)
-		closedir(tasks);
-	return count != 1;
-}
-
 static struct sql_run *find_place(struct sql_session *session, const char *place)
 {
 	struct sql_run *run = session->runs;
@@ -226,7 +212,7 @@ static int add_run(struct sql_session *session, const char *path, struct sql_run
 
 	if (!run)
 		return error_memory(error);
-	if (has_threads())
+	if (parallel_sum_has_threads())
 		options.jobs = 1;
 	rc = names_run_open(&run->run, path, &options, error);
 	if (rc < 0) {

@@ -570,6 +570,22 @@ static void test_filters(void **state)
 	close_session(&f);
 }
 
+/* A title says what its view has read for this picture, not for the one before. */
+static void test_title(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	open_one(&f);
+	press(&f, ":against 0..1s<Enter>");
+	assert_false(grid_has(&f, "B against A"));
+	press(&f, "G");
+	assert_true(grid_has(&f, "B against A 0..1 s"));
+	press(&f, "m");
+	assert_false(grid_has(&f, "B against A"));
+	close_session(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -586,6 +602,7 @@ int main(void)
 		cmocka_unit_test(test_help),
 		cmocka_unit_test(test_message),
 		cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_title),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/base/own_path.h"
 #include "timeline/select/bookmark.h"
 
 #define FILE_NAME "formulas"
@@ -45,24 +46,17 @@ static char *find_in(const char *path, const char *name)
 	return found;
 }
 
-static char *find_below(const char *directory, const char *middle, const char *name)
+char *formula_file_find(const struct run *run, const char *name)
 {
 	char *path, *found = NULL;
 
-	if (directory && *directory && asprintf(&path, "%s%s/" FILE_NAME, directory, middle) >= 0) {
+	if (*run_path(run) && asprintf(&path, "%s/" FILE_NAME, run_path(run)) >= 0) {
 		found = find_in(path, name);
 		free(path);
 	}
+	path = found ? NULL : own_path(FILE_NAME);
+	if (path)
+		found = find_in(path, name);
+	free(path);
 	return found;
-}
-
-char *formula_file_find(const struct run *run, const char *name)
-{
-	const char *config = getenv("XDG_CONFIG_HOME");
-	char *found = find_below(run_path(run), "", name);
-
-	if (found)
-		return found;
-	return config && *config ? find_below(config, "/hpct", name)
-				 : find_below(getenv("HOME"), "/.config/hpct", name);
 }

@@ -8,6 +8,7 @@
  */
 #include "timeline/sum/parallel_sum_internal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -318,4 +319,17 @@ int parallel_sum_streams(struct window *window, struct run *run, const uint32_t 
 	parts = parts_for(&job);
 	return parts > 1 ? sum_forked(&job, window, parts, error)
 			 : parallel_sum_add_all(&job, 0, count, window, error);
+}
+
+bool parallel_sum_has_threads(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *entry;
+	unsigned count = 0;
+
+	while (tasks && (entry = readdir(tasks)))
+		count += entry->d_name[0] != '.';
+	if (tasks)
+		closedir(tasks);
+	return count != 1;
 }

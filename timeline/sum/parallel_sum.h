@@ -25,4 +25,8 @@ typedef int parallel_sum_add(void *own, struct window *window, uint32_t stream, 
 int parallel_sum_streams(struct window *window, struct run *run, const uint32_t *streams, uint32_t count,
 	uint64_t begin_ns, uint64_t end_ns, parallel_sum_add *add, void *own, struct error *error);
 
+/* Whether this process has others beside the calling thread, or it is not known: then it must not be forked,
+ * and who opens a run for it sets `jobs` to 1. */
+bool parallel_sum_has_threads(void);
+
 #endif

@@ -156,13 +156,13 @@ static int draw_once(struct session *session, struct grid *grid, unsigned limit_
 	if (result)
 		return result;
 	grid_clear(grid);
-	status_bars_draw_title(session, grid);
 	session->is_restartable = limit_ms > 0;
 	if (session->full)
 		session->full->draw(session, grid, session->layout.full);
 	else
 		draw_split(session, grid);
 	session->is_restartable = false;
+	status_bars_draw_title(session, grid); /* of what the view has read now */
 	/* nothing that lacks numbers is shown as if it had them */
 	if (!deadline_read_later(session) && progress_is_stopped() && !session->message[0])
 		session_say(session, "reading was stopped, numbers are missing; Ctrl-L reads again");
