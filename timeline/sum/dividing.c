@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dividing.c - adds up each thread's time by scope, follows the callee with most of it from the root down,
- * and lets the threads vote.
+ * dividing.c - adds up each thread's work by scope, follows the callee with most of it from the root down,
+ * looks at its waits where work alone does not divide, and lets the threads vote.
  */
 #include "timeline/sum/dividing.h"
 
@@ -108,49 +108,125 @@ static uint32_t largest_callee(struct search *search, uint32_t level, uint64_t *
 	return best;
 }
 
-/* The chosen scopes of the level above stand above the picture, or not; those of the function are chosen
- * next. */
-static uint64_t choose(struct search *search, uint32_t level, uint32_t function, bool is_above)
+/* A thread's way from the root down. */
+struct way {
+	uint32_t function[LEVELS_MAX + 1]; /* by level; roots are no frames of the program */
+	uint32_t above;			   /* frames at levels below this stand above the picture */
+	bool ends;			   /* the frame at that level mostly works itself: nothing divides */
+};
+
+static uint64_t choose_roots(struct search *search)
 {
-	uint64_t chosen_ns = 0;
-
-	for (uint32_t i = 0; i < search->touched_count; i++) {
-		uint32_t scope = search->touched[i];
-		const struct run_scope *s = run_scope(search->run, scope);
-		struct weight *weight = &search->weights[scope];
-
-		if (s->depth + 1 == level && weight->is_chosen)
-			*(is_above ? &weight->above_ns : &weight->in_ns) += weight->time_ns;
-		if (s->depth == level && s->function == function && search->weights[s->parent].is_chosen) {
-			weight->is_chosen = true;
-			chosen_ns += weight->time_ns;
-		}
-	}
-	return chosen_ns;
-}
-
-static void vote(struct search *search)
-{
-	uint64_t here_ns = 0;
+	uint64_t all_ns = 0;
 
 	for (uint32_t i = 0; i < search->touched_count; i++) {
 		struct weight *weight = &search->weights[search->touched[i]];
 
 		weight->is_chosen = run_scope(search->run, search->touched[i])->depth == 0;
-		here_ns += weight->is_chosen ? weight->time_ns : 0;
+		all_ns += weight->is_chosen ? weight->time_ns : 0;
 	}
+	return all_ns;
+}
+
+/* The function's scopes below the chosen ones are chosen, too. */
+static uint64_t choose(struct search *search, uint32_t level, uint32_t function)
+{
+	uint64_t chosen_ns = 0;
+
+	for (uint32_t i = 0; i < search->touched_count; i++) {
+		const struct run_scope *s = run_scope(search->run, search->touched[i]);
+		struct weight *weight = &search->weights[search->touched[i]];
+
+		if (s->depth != level || s->function != function || !search->weights[s->parent].is_chosen)
+			continue;
+		weight->is_chosen = true;
+		chosen_ns += weight->time_ns;
+	}
+	return chosen_ns;
+}
+
+static void find_way(struct search *search, struct way *way)
+{
+	uint64_t here_ns = choose_roots(search);
+
+	*way = (struct way){.above = 0};
 	for (uint32_t level = 1; level < LEVELS_MAX; level++) {
 		uint64_t most_ns, all_ns, above_ns = here_ns;
 		uint32_t function = largest_callee(search, level, &most_ns, &all_ns);
-		/* a frame that mostly works itself is what there is to see */
-		bool is_above = function != UINT32_MAX && all_ns >= here_ns - all_ns;
 
-		here_ns = choose(search, level, function, is_above);
+		/* a frame that mostly works itself is what there is to see */
+		way->ends = function == UINT32_MAX || all_ns < here_ns - all_ns;
+		if (way->ends)
+			return;
+		way->function[level] = function;
+		way->above = level;
+		here_ns = choose(search, level, function);
 		/* the roots are no frame of the program's */
-		if (!is_above ||
-			(level > 1 && (__uint128_t)most_ns * 8 < (__uint128_t)above_ns * DIVIDING_EIGHTHS))
-			break;
+		if (level > 1 && (__uint128_t)most_ns * 8 < (__uint128_t)above_ns * DIVIDING_EIGHTHS)
+			return;
 	}
+}
+
+/* How many levels of a path are the way's. */
+static uint32_t follows(const struct search *search, const struct way *way, uint32_t scope)
+{
+	uint32_t level = 0;
+
+	scope = run_scope_at(search->run, scope, way->above);
+	for (; scope != UINT32_MAX; scope = run_scope(search->run, scope)->parent) {
+		const struct run_scope *s = run_scope(search->run, scope);
+
+		if (s->depth && s->function != way->function[s->depth])
+			level = 0;
+		else if (!level)
+			level = s->depth;
+	}
+	return level;
+}
+
+/* Where work goes one way down to its end, it may be waits that divide the time: the first frame that also waits
+ * somewhere else, in another callee, is the last above. */
+static void cut_at_waits(const struct search *search, struct way *way, const struct window *window)
+{
+	uint64_t whole_ns[LEVELS_MAX + 2] = {0};
+	size_t count;
+	const struct window_time *times = window_times(window, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t scope = times[i].context ? run_context(search->run, times[i].context)->scope
+						  : UINT32_MAX;
+
+		if (scope != UINT32_MAX)
+			whole_ns[follows(search, way, scope)] += times[i].time_ns;
+	}
+	for (uint32_t level = way->above; level > 0; level--)
+		whole_ns[level] += whole_ns[level + 1];
+	for (uint32_t level = 1; level < way->above; level++)
+		if ((__uint128_t)whole_ns[level + 1] * 8 < (__uint128_t)whole_ns[level] * DIVIDING_EIGHTHS) {
+			way->above = level + 1;
+			way->ends = false;
+		}
+}
+
+/* Says of the frames on the way whether they are above, with the weight of the thread's time in them. */
+static void vote(struct search *search, const struct way *way)
+{
+	choose_roots(search);
+	for (uint32_t level = 1; level <= way->above; level++)
+		choose(search, level, way->function[level]);
+	for (uint32_t i = 0; i < search->touched_count; i++) {
+		uint32_t depth = run_scope(search->run, search->touched[i])->depth;
+		struct weight *weight = &search->weights[search->touched[i]];
+
+		if (weight->is_chosen && depth < way->above)
+			weight->above_ns += weight->time_ns;
+		else if (weight->is_chosen && depth == way->above && way->ends)
+			weight->in_ns += weight->time_ns;
+	}
+}
+
+static void forget(struct search *search)
+{
 	for (uint32_t i = 0; i < search->touched_count; i++) {
 		search->weights[search->touched[i]].time_ns = 0;
 		search->weights[search->touched[i]].is_chosen = false;
@@ -193,6 +269,7 @@ static int look_at(struct search *search, uint32_t id, uint32_t stream, uint64_t
 	struct error *error)
 {
 	struct window *window;
+	struct way way;
 	int result = window_new(&window, search->run, error);
 
 	if (result)
@@ -202,8 +279,13 @@ static int look_at(struct search *search, uint32_t id, uint32_t stream, uint64_t
 		result = take_times(search, window, stream, true, error);
 	if (!result && !search->touched_count)
 		result = take_times(search, window, stream, false, error);
-	if (!result && search->touched_count)
-		vote(search);
+	if (!result && search->touched_count) {
+		find_way(search, &way);
+		if (way.ends)
+			cut_at_waits(search, &way, window);
+		vote(search, &way);
+	}
+	forget(search);
 	window_free(window);
 	return result;
 }
