@@ -171,7 +171,7 @@ uint64_t exact_share_round(const exact_share_fixed *amounts, const uint64_t *key
 
 struct rows_work {
 	const struct stream_groups *groups; /* rows are these; NULL: keys of contexts */
-	struct key_ids keys; /* of texts, by hash */
+	struct key_ids keys;		    /* of texts, by hash */
 	struct exact_share_row *rows;
 	exact_share_fixed *amounts, *best; /* of each row; of its context */
 	uint64_t *key_hashes;		   /* of each row */

@@ -147,8 +147,7 @@ int running_kernels_take(struct running_kernels *running, exact_share_fixed cloc
 		struct running_kernel kernel = heap_pop(running);
 
 		if (clock != kernel.entered &&
-			!exact_share_sums_add_of(
-				sums, kernel.stream, kernel.context, clock - kernel.entered))
+			!exact_share_sums_add_of(sums, kernel.stream, kernel.context, clock - kernel.entered))
 			return error_memory(error);
 	}
 	for (uint32_t i = 0; i < running->queue_count; i++) {
@@ -157,9 +156,9 @@ int running_kernels_take(struct running_kernels *running, exact_share_fixed cloc
 		while (queue->next_ns == now_ns) {
 			int result;
 
-			if (!heap_push(running, (struct running_kernel){queue->batch->end_ns[queue->row],
-							queue->stream, queue->batch->context[queue->row],
-							clock}))
+			if (!heap_push(running,
+				    (struct running_kernel){queue->batch->end_ns[queue->row], queue->stream,
+					    queue->batch->context[queue->row], clock}))
 				return error_memory(error);
 			result = queue_advance(queue, error);
 			if (result)

@@ -44,7 +44,7 @@ struct idle_question {
 	bool is_brief; /* only the sum of busy time is needed: kernel_ns, comm_ns and copy_ns may be wrong */
 	const struct stream_groups *groups; /* shares are by group of streams, too (of all of the run); NULL:
 					       not */
-	struct gaps *gaps; /* receives every idle gap (gaps.h); NULL: not needed */
+	struct gaps *gaps;		    /* receives every idle gap (gaps.h); NULL: not needed */
 };
 
 /* Sums over the groups that have a GPU queue. */

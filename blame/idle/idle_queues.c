@@ -185,9 +185,8 @@ static int simple_sweep(const struct group *start, const struct process *process
 	if (!result)
 		result = simple_run(&simple, process, error);
 	if (!result && !queues_are_odd(simple.queues)) {
-		is_done = simple.parts ||
-			  (exact_share_sums_join(start->blamed, &blamed) &&
-				  exact_share_sums_join(start->waited, &waited));
+		is_done = simple.parts || (exact_share_sums_join(start->blamed, &blamed) &&
+						  exact_share_sums_join(start->waited, &waited));
 		if (is_done && simple.gaps)
 			is_done = gaps_join(start->question->gaps, simple.gaps);
 		result = is_done ? 0 : error_memory(error);

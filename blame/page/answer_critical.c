@@ -196,7 +196,8 @@ static int place_compare(const void *left, const void *right)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* The place of each stream: its own, or, of ranks, that of its process's first; of groups, the group's first. */
+/* The place of each stream: its own, or, of ranks, that of its process's first; of groups, the group's first.
+ */
 static int places_number(struct program_call *call, struct place *places, uint32_t count, enum place_by by,
 	const struct stream_groups *groups, struct error *error)
 {
@@ -235,9 +236,9 @@ static int places_make(struct place **made, struct program_call *call, const str
 			places[places[path->segments[i].stream].number].time_ns +=
 				path->segments[i].end_ns - path->segments[i].begin_ns;
 	for (uint32_t s = 0; s < count; s++)
-		places[s].key = by == PLACE_RANK	? answer_party_name(call->run, s, &call->arena)
-				: by == PLACE_GROUP	? stream_groups_text(groups, groups->of[s])
-							: run_stream(call->run, s)->text;
+		places[s].key = by == PLACE_RANK    ? answer_party_name(call->run, s, &call->arena)
+				: by == PLACE_GROUP ? stream_groups_text(groups, groups->of[s])
+						    : run_stream(call->run, s)->text;
 	return 0;
 }
 
@@ -357,12 +358,14 @@ static bool is_by_group(const char *by)
 {
 	int found = by ? stream_groups_find(by) : -1;
 
-	return found >= 0 && found != STREAM_GROUPS_RANK && stream_groups_is_row((enum stream_groups_by)found);
+	return found >= 0 && found != STREAM_GROUPS_RANK &&
+	       stream_groups_is_row((enum stream_groups_by)found);
 }
 
 static bool is_by_place(const char *by)
 {
-	return by && (!strcmp(by, "segment") || !strcmp(by, "rank") || !strcmp(by, "stream") || is_by_group(by));
+	return by &&
+	       (!strcmp(by, "segment") || !strcmp(by, "rank") || !strcmp(by, "stream") || is_by_group(by));
 }
 
 /* Of all streams of the run: the path leads over any. */

@@ -125,8 +125,8 @@ static int page(struct program_call *call, const struct ask *ask, struct error *
 	return result == -ERROR_EMPTY ? answer_threads_page(call, ask, error) : result;
 }
 
-/* Whether --by names groups of streams; then they are made, of all streams of the run: who is blamed need not be
- * chosen. */
+/* Whether --by names groups of streams; then they are made, of all streams of the run: who is blamed need not
+ * be chosen. */
 static int take_groups(
 	struct program_call *call, struct ask *ask, struct stream_groups *groups, struct error *error)
 {

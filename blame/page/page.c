@@ -202,8 +202,8 @@ static int fill(struct page *page, struct run *run, const struct select *select,
 		&page->rows, run, idle->blamed, idle->blamed_count, select, by, depth, NULL, arena, error);
 
 	if (!result)
-		result = exact_share_rows_make(
-			&page->waited, run, idle->waited, idle->waited_count, NULL, by, depth, NULL, arena, error);
+		result = exact_share_rows_make(&page->waited, run, idle->waited, idle->waited_count, NULL, by,
+			depth, NULL, arena, error);
 	if (!result && question->group == IDLE_GROUP_PROCESS)
 		result = last_arrival_sweep(&page->late, run, question, arena, error);
 	if (!result)

@@ -32,8 +32,8 @@ struct choice {
 	const char *svg;		/* where the flame graph goes as a picture; NULL: text */
 	const char *others[MERGE_RUNS]; /* runs merged with the first one */
 	size_t other_count;
-	bool is_union; /* their metrics as those of one run */
-	int over, each; /* enum stream_groups_by; -1: no such question */
+	bool is_union;	    /* their metrics as those of one run */
+	int over, each;	    /* enum stream_groups_by; -1: no such question */
 	const char *source; /* FILE[:LINE]; NULL: a view */
 	struct source_file file;
 };
@@ -95,8 +95,8 @@ static int take_each(void *own, const char *value, struct error *error)
 	return 0;
 }
 
-/* --by KEY of streams asks as --each KEY does: other readers have that name for it. Of code only functions are
- * a plain list: the view of callers without callers. */
+/* --by KEY of streams asks as --each KEY does: other readers have that name for it. Of code only functions
+ * are a plain list: the view of callers without callers. */
 static int take_by(const struct program_call *call, struct choice *choice, struct error *error)
 {
 	const char *by = select_by(call->select);
@@ -115,7 +115,8 @@ static int take_by(const struct program_call *call, struct choice *choice, struc
 	}
 	if ((choice->has_view && choice->view != PROFILE_FLAT) || choice->is_flame || choice->source)
 		return error_set(error, ERROR_USAGE,
-			"--by function is a list of --view flat: leave out --flame, --source and other views");
+			"--by function is a list of --view flat: leave out --flame, --source and other "
+			"views");
 	rc = select_refuse(call->select, "depth", "--by function", error);
 	choice->view = PROFILE_BOTTOM_UP;
 	return rc ? rc : select_option(call->select, "depth", "1", error);
@@ -393,9 +394,11 @@ static int check_choice(const struct program_call *call, const struct choice *ch
 		return error_set(error, ERROR_USAGE,
 			"--over adds columns to the rows of one run: leave out --merge, --source and "
 			"--flame");
-	if (choice->each >= 0 && (choice->over >= 0 || choice->other_count || choice->source || choice->is_flame))
+	if (choice->each >= 0 &&
+		(choice->over >= 0 || choice->other_count || choice->source || choice->is_flame))
 		return error_set(error, ERROR_USAGE,
-			"--each and --by have rows of their own, of one run: leave out --over, --merge, --union, "
+			"--each and --by have rows of their own, of one run: leave out --over, --merge, "
+			"--union, "
 			"--source "
 			"and --flame");
 	if (formulas && (choice->source || choice->is_flame))
@@ -409,9 +412,8 @@ static int work_each(struct program_call *call, const struct choice *choice, str
 	struct profile profile = {0};
 	struct profile_each *each;
 	size_t count;
-	int rc = profile_each_compute(
-		&profile, &each, &count, call->run, call->select, (enum stream_groups_by)choice->each,
-		call->format == REPORT_TABLE, &call->arena, error);
+	int rc = profile_each_compute(&profile, &each, &count, call->run, call->select,
+		(enum stream_groups_by)choice->each, call->format == REPORT_TABLE, &call->arena, error);
 
 	if (rc == 0 && call->format == REPORT_TABLE)
 		rc = print_own_coverage(call, error);
@@ -424,11 +426,12 @@ static int work_rows(struct program_call *call, struct choice *choice, struct er
 {
 	struct profile profile = {0};
 	struct profile_over over;
-	int rc = choice->over >= 0 ? profile_over_compute(&profile, &over, call->run, call->select, choice->view,
-					(enum stream_groups_by)choice->over, &call->arena, error)
-			      : (call->format == REPORT_TABLE && !choice->is_flame ? profile_compute_counted
-										   : profile_compute)(
-					&profile, call->run, call->select, choice->view, &call->arena, error);
+	int rc = choice->over >= 0
+			 ? profile_over_compute(&profile, &over, call->run, call->select, choice->view,
+				   (enum stream_groups_by)choice->over, &call->arena, error)
+			 : (call->format == REPORT_TABLE && !choice->is_flame ? profile_compute_counted
+									      : profile_compute)(
+				   &profile, call->run, call->select, choice->view, &call->arena, error);
 
 	if (rc == 0 && !choice->is_flame)
 		rc = sort_rows(call, &profile, choice->over >= 0 ? &over : NULL, error);
@@ -491,7 +494,8 @@ static const struct program program = {
 	.refused = "op min",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
-	.notes = "KEY is function (with --view flat a plain list by self time), rank, thread, process, program, "
+	.notes = "KEY is function (with --view flat a plain list by self time), rank, thread, process, "
+		 "program, "
 		 "host, device or stream: what each of them has.\n"
 		 "incl: with callees, recursion counted once; excl: without. ~ marks inlined functions, "
 		 "? rows of fewer than 20 samples. "

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_over.h - how a profile's metrics are spread over ranks, threads, processes, programs, hosts, devices
- * or streams (S0 4.5): of each row the sum, minimum, mean, maximum and standard deviation of its values in
- * the groups.
+ * profile_over.h - how a profile's metrics are spread over ranks, threads, processes, programs, hosts,
+ * devices or streams (S0 4.5): of each row the sum, minimum, mean, maximum and standard deviation of its
+ * values in the groups.
  *
  *   rank 0  solve 10     rank 1  solve 14     rank 2  -       solve: sum 24, min 0, mean 8, max 14
  *

@@ -51,7 +51,8 @@ int profile_sort_find(
 
 /* ---- order ---- */
 
-static int compare_values(const struct sorting *sorting, const struct profile_row *a, const struct profile_row *b)
+static int compare_values(
+	const struct sorting *sorting, const struct profile_row *a, const struct profile_row *b)
 {
 	size_t m = sorting->sort->metric;
 	bool is_self = sorting->sort->key == PROFILE_SORT_SELF;
@@ -104,9 +105,8 @@ static void find_children(struct sorting *sorting)
 		sorting->next[i] = sorting->first[i];
 }
 
-static void place(
-	struct sorting *sorting, struct profile_row *rows, uint32_t number, uint32_t old, size_t width,
-	const struct profile_over *over, struct profile_spread *spreads)
+static void place(struct sorting *sorting, struct profile_row *rows, uint32_t number, uint32_t old,
+	size_t width, const struct profile_over *over, struct profile_spread *spreads)
 {
 	rows[number] = sorting->profile->rows[old];
 	if (old)
@@ -143,7 +143,8 @@ int profile_sort_rows(struct profile *profile, struct profile_over *over, const 
 	size_t count = profile->count, width = 2 * profile->metric_count;
 	uint32_t *room = calloc(4 * count + 2, sizeof *room);
 	struct profile_row *rows = arena_calloc(arena, count + 1, sizeof *rows);
-	struct profile_spread *spreads = over ? arena_calloc(arena, count * width + 1, sizeof *spreads) : NULL;
+	struct profile_spread *spreads =
+		over ? arena_calloc(arena, count * width + 1, sizeof *spreads) : NULL;
 	bool is_done = room && rows && (spreads || !over);
 
 	if (is_done && count) {

@@ -10,8 +10,8 @@
 
 #define PROGRAM_ROLE_BYTES 128
 
-/* Program and role of a command line, whose words are divided by blanks: the program's base name, and the file
- * or the word that tells what it works on; "": there is none. Both PROGRAM_ROLE_BYTES. */
+/* Program and role of a command line, whose words are divided by blanks: the program's base name, and the
+ * file or the word that tells what it works on; "": there is none. Both PROGRAM_ROLE_BYTES. */
 void program_role_of(const char *command, char *program, char *role);
 
 /* "cc1plus foo.cc"; a name that the process gave itself tells more: "postgres: writer". Without a command

@@ -40,7 +40,7 @@ struct member {
 struct making {
 	struct stream_groups *groups;
 	struct run *run;
-	struct process_tree tree; /* without nodes where nobody asks for it */
+	struct process_tree tree;   /* without nodes where nobody asks for it */
 	bool has_labels, has_hosts; /* several hosts */
 	struct arena *arena;
 };

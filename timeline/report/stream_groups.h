@@ -41,9 +41,9 @@ struct stream_groups {
 	enum stream_groups_by by;
 	struct stream_group *groups; /* by host, then number; programs by name */
 	uint32_t count;
-	uint32_t *streams;   /* those that are in a group, group by group, in the order of the run */
-	const uint32_t *of;  /* by stream of the run: its group; STREAM_GROUPS_NONE: it has none, or was not
-				asked about */
+	uint32_t *streams;    /* those that are in a group, group by group, in the order of the run */
+	const uint32_t *of;   /* by stream of the run: its group; STREAM_GROUPS_NONE: it has none, or was not
+				 asked about */
 	const char *no_group; /* key of streams that have none: "<no rank>" */
 };
 

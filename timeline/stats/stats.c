@@ -153,13 +153,11 @@ static struct stats_row *row_of(struct stats_work *work, bool is_state)
 	return work->rows[number].key ? &work->rows[number] : NULL;
 }
 
-static bool put_key(
-	struct stats_work *work, bool *is_state, const struct window_time *piece, uint32_t stream)
+static bool put_key(struct stats_work *work, bool *is_state, const struct window_time *piece, uint32_t stream)
 {
 	work->key.size = 0;
 	if (!work->groups || !extent_state_is_busy(piece->state))
-		return stats_put_key(
-			&work->key, is_state, work->run, piece, stream, work->by, work->depth);
+		return stats_put_key(&work->key, is_state, work->run, piece, stream, work->by, work->depth);
 	*is_state = false;
 	put_text(&work->key, stream_groups_text(work->groups, work->groups->of[stream]));
 	return !work->key.failed;
@@ -558,7 +556,8 @@ static int find_when(struct stats_when *when, struct run *run, const struct sele
 }
 
 int stats_of_when(struct stats *stats, struct run *run, const struct select *select, enum stats_by by,
-	const struct stream_groups *groups, const char *condition, uint64_t *met_ns, struct arena *arena, struct error *error)
+	const struct stream_groups *groups, const char *condition, uint64_t *met_ns, struct arena *arena,
+	struct error *error)
 {
 	struct stats_when when = {.count = 0};
 	struct stats_work work = {.run = run,

@@ -77,6 +77,7 @@ int stats_of_selection(struct stats *stats, struct run *run, const struct select
  * counts for its streams, a host's for all of the host, a device's for its queues. *met_ns: for how long, all
  * figures together. ERROR_USAGE: no such figure. */
 int stats_of_when(struct stats *stats, struct run *run, const struct select *select, enum stats_by by,
-	const struct stream_groups *groups, const char *condition, uint64_t *met_ns, struct arena *arena, struct error *error);
+	const struct stream_groups *groups, const char *condition, uint64_t *met_ns, struct arena *arena,
+	struct error *error);
 
 #endif

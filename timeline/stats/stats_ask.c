@@ -46,8 +46,8 @@ static int ask_rows(enum stats_by *by, struct stream_groups **groups, struct run
 	if (rc == 0)
 		rc = select_require_sums(select, error);
 	if (rc == 0 && *groups)
-		rc = stream_groups_make(*groups, run, streams, count, (enum stream_groups_by)found, has_labels,
-			arena, error);
+		rc = stream_groups_make(
+			*groups, run, streams, count, (enum stream_groups_by)found, has_labels, arena, error);
 	return rc;
 }
 

@@ -1,21 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * view_jumps.c - the longest waits and gaps on the screen, each a jump: stretches of columns in which a
- * stream does no work, from the cells that are drawn, so that it costs nothing to ask.
+ * stream does no work, from the cells that are drawn, so that it costs nothing to ask. Waits for the end of a
+ * thread or child come last: a parent waits as long as its children live, which tells nothing.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
+#include "tui/screen/text.h"
 #include "tui/views/views.h"
 
 #define JUMPS_MAX 200u
+#define END_FRAMES 4u /* below a join, libc has no more of its own */
+#define CALL_FRAMES 24u
+#define CALL_CELLS 28
+#define CALLS_ROOM 60 /* with less only the function at the depth is told */
+#define CALLS_MORE 24 /* "preempted in " and so on */
 
 struct jump {
 	uint64_t begin_ns, length_ns;
 	uint32_t row, node;
 	struct cell cell; /* its first */
+	uint32_t context; /* in which it waits; 0: not known */
+	bool is_for_end;  /* for the end of a thread or child */
 };
 
 struct jumps {
@@ -30,13 +39,108 @@ static bool is_gap(const struct cell *cell)
 	return cell->kind == CELL_STATE && cell->state != EXTENT_ABSENT && cell->state != EXTENT_UNMONITORED;
 }
 
+/* ---- in which calls ---- */
+
+static bool is_libc(const struct run_function *function)
+{
+	const char *base = strrchr(function->module, '/');
+
+	return strncmp(base ? base + 1 : function->module, "libc.", 5) == 0;
+}
+
+static bool is_end_call(const struct run_function *function)
+{
+	static const char *const calls[] = {"pthread_join", "pthread_timedjoin_np", "pthread_clockjoin_np",
+		"__pthread_clockjoin_ex", "wait", "wait3", "wait4", "waitid", "waitpid"};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (strcmp(function->name, calls[i]) == 0)
+			return is_libc(function);
+	return false;
+}
+
+/* The context with most of the state's time in a column. */
+static uint32_t context_of(const struct frame_line *line, uint32_t column, unsigned state)
+{
+	uint64_t most_ns = 0;
+	uint32_t context = 0;
+
+	for (uint32_t e = line->first[column]; e < line->first[column + 1]; e++)
+		if (line->entries[e].state == state && line->entries[e].time_ns > most_ns) {
+			most_ns = line->entries[e].time_ns;
+			context = line->entries[e].context;
+		}
+	return context;
+}
+
+/* Functions from the leaf outwards, as many as there are room for. */
+static uint32_t functions_of(
+	const struct session *session, uint32_t context, const struct run_function **functions, uint32_t room)
+{
+	uint32_t scope = context ? run_context(session->run, context)->scope : UINT32_MAX, count = 0;
+
+	for (; scope != UINT32_MAX && count < room; scope = run_scope(session->run, scope)->parent) {
+		const struct run_function *function =
+			run_function(session->run, run_scope(session->run, scope)->function);
+
+		if (!function->is_placeholder)
+			functions[count++] = function;
+	}
+	return count;
+}
+
+static bool is_for_end(const struct session *session, uint32_t context)
+{
+	const struct run_function *functions[END_FRAMES];
+	uint32_t count = functions_of(session, context, functions, END_FRAMES);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (is_end_call(functions[i]))
+			return true;
+	return false;
+}
+
+/* "audit/read_accounts/pthread_mutex_lock": the innermost frames that have a name, as many as fit. */
+static void put_calls(const struct session *session, const struct jump *jump, char out[LABEL_BYTES], int room,
+	bool is_ascii)
+{
+	const struct run_function *functions[CALL_FRAMES];
+	uint32_t count = functions_of(session, jump->context, functions, CALL_FRAMES);
+	char name[LABEL_BYTES];
+
+	out[0] = '\0';
+	for (uint32_t i = 0; i < count; i++) {
+		size_t used = strlen(out), size;
+
+		/* of libc the call, not what it is made of */
+		if (strstr(functions[i]->name, "+0x") ||
+			(is_libc(functions[i]) && i + 1 < count && is_libc(functions[i + 1])))
+			continue;
+		label_fit(name, functions[i]->name, CALL_CELLS, LABEL_CELL, is_ascii);
+		size = strlen(name);
+		if (text_cells(name) + text_cells(out) + 1 > room || size + used + 2 > LABEL_BYTES)
+			break;
+		memmove(out + size + (used > 0), out, used + 1);
+		memcpy(out, name, size);
+		if (used)
+			out[size] = '/';
+	}
+}
+
+/* ---- the list ---- */
+
+static bool is_before(const struct jump *a, const struct jump *b)
+{
+	return a->is_for_end != b->is_for_end ? b->is_for_end : a->length_ns >= b->length_ns;
+}
+
 static void add(struct jumps *jumps, const struct jump *jump)
 {
 	uint32_t at = jumps->count;
 
 	jumps->all++;
 	jumps->all_ns += jump->length_ns;
-	while (at > 0 && jumps->items[at - 1].length_ns < jump->length_ns)
+	while (at > 0 && !is_before(&jumps->items[at - 1], jump))
 		at--;
 	if (at == JUMPS_MAX)
 		return;
@@ -64,6 +168,8 @@ static void add_row(struct session *session, struct jumps *jumps, uint32_t row)
 		if (!jump.length_ns) {
 			jump.begin_ns = frame_column_ns(&session->frame, c);
 			jump.cell = cell;
+			jump.context = context_of(line, c, cell.state);
+			jump.is_for_end = is_for_end(session, jump.context);
 		}
 		jump.length_ns += frame_column_length(&session->frame, c);
 	}
@@ -98,9 +204,16 @@ static void draw_jump(
 	grid_text_right(grid, row, 2, 10, text, GRID_TEXT);
 	ruler_time(text, jump->begin_ns, jump->length_ns, session->zero);
 	grid_text_right(grid, row, 13, 15, text, GRID_TEXT);
-	label_stream(clean, rows_long_label(&session->rows, jump->node), label, grid->is_ascii);
+	label_stream(clean, rows_long_label(&session->rows, jump->node), label - 1, grid->is_ascii);
 	grid_text(grid, row, 30, label, clean, GRID_TEXT);
+	if (room >= CALLS_ROOM) {
+		put_calls(session, jump, clean, room - CALLS_MORE, grid->is_ascii);
+		share.function = clean[0] ? UINT32_MAX : share.function;
+	}
 	session_share_name(session, text, &share, LABEL_TABLE, room);
+	if (room >= CALLS_ROOM && clean[0]) /* "blocked in read_accounts/pthread_mutex_lock" */
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), " in %.*s", LABEL_BYTES - 64,
+			clean);
 	grid_text(grid, row, 30 + label, room, text, GRID_GREY);
 }
 
