@@ -16,6 +16,7 @@
 #include "tui/app/commands.h"
 #include "tui/models/advice_page.h"
 #include "tui/models/blame_page.h"
+#include "tui/models/critical_list.h"
 #include "tui/models/compare.h"
 #include "tui/models/flame_page.h"
 #include "tui/models/lanes.h"
@@ -182,6 +183,7 @@ void session_close(struct session *session)
 	colours_fini(&session->colours);
 	free(session->info);
 	blame_page_free(session->blame);
+	critical_list_free(session->critical);
 	advice_page_free(session->advice);
 	runs_page_free(session->runs);
 	compare_close(session->compare);
