@@ -72,7 +72,8 @@ struct format {
 	 * and either nothing is at `path`, or what was whole, which the sentence says. NULL: cannot be
 	 * imported. */
 	int (*take)(struct format_input *input, const char *path, struct error *error);
-	/* Of a format that is a directory: its file for `take`, as "*.otf2"; NULL: it is a file. */
+	/* Of a format that is a directory: its file for `take`, as "*.otf2", or such patterns with spaces
+	 * between; NULL: it is a file. */
 	const char *anchor;
 	/* Does a file that begins with these bytes look like one? NULL: only --from tells. */
 	bool (*is)(const uint8_t *head, size_t size);
@@ -85,7 +86,6 @@ struct format {
 
 extern const struct format format_tsv, format_folded, format_chrome, format_speedscope, format_pprof,
 	format_perfetto, format_perf, format_nsys, format_otf2, format_callgrind, format_svg,
-	format_svg_chart, format_html, format_firefox, format_hpctoolkit, format_hpctoolkit, format_csv,
-	format_prometheus;
+	format_svg_chart, format_html, format_firefox, format_hpctoolkit, format_csv, format_prometheus;
 
 #endif
