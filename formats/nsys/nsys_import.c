@@ -19,12 +19,14 @@
 #include "formats/base/format.h"
 #include "formats/base/import_run.h"
 #include "store/base/array.h"
+#include "store/base/hash.h"
 
 #define TEXTS_MAX ((int64_t)1 << 26)
 #define CHAIN_MAX 1024
 
 #define SEEN_THREADS 256u
 #define SEEN_QUEUES 64u
+#define SEEN_LAUNCHES 256u
 
 /* The thread of a number that was met before. */
 struct seen_thread {
@@ -40,7 +42,16 @@ struct seen_queue {
 	bool is_known;
 };
 
+/* The shape of a kernel that was met before. */
+#define LAUNCH_VALUES 9
+struct seen_launch {
+	uint64_t values[LAUNCH_VALUES];
+	uint32_t attributes;
+	bool is_known;
+};
+
 struct nsys {
+	struct seen_launch launches[SEEN_LAUNCHES];
 	struct seen_thread seen[SEEN_THREADS];
 	struct seen_queue queues[SEEN_QUEUES];
 	struct format_input *input;
@@ -230,15 +241,13 @@ static void put_number(struct nsys *nsys, const char *key, uint64_t value)
 		import_attribute_number(&nsys->attributes, key, value);
 }
 
-static void put_size(struct nsys *nsys, const struct rows *rows, const char *key, const int at[3])
+static void put_size(struct nsys *nsys, const char *key, const uint64_t values[3])
 {
 	char text[3 * (IMPORT_DECIMAL_MAX + 1)];
 	size_t size = 0;
 
-	if (at[0] < 0)
-		return;
 	for (size_t i = 0; i < 3; i++) {
-		size += import_decimal(text + size, number(rows, at[i]));
+		size += import_decimal(text + size, values[i]);
 		text[size++] = ':';
 	}
 	import_attribute_put(&nsys->attributes, key, strlen(key), text, size - 1);
@@ -274,21 +283,55 @@ static void find_columns(const struct rows *rows, struct operation_columns *c)
 		c->name = column(rows, "shortName");
 }
 
-static void put_attributes(
+/* In the order of seen_launch.values: grid, block, registers, shared memory. */
+static void read_launch(
+	const struct rows *rows, const struct operation_columns *c, uint64_t values[LAUNCH_VALUES])
+{
+	for (size_t i = 0; i < 3; i++) {
+		values[i] = number(rows, c->grid[i]);
+		values[3 + i] = number(rows, c->block[i]);
+	}
+	values[6] = number(rows, c->registers);
+	values[7] = number(rows, c->shared_static);
+	values[8] = number(rows, c->shared_dynamic);
+}
+
+/* Kernels come by the million, and in few shapes. */
+static uint32_t launch_attributes(
+	struct nsys *nsys, const struct rows *rows, const struct operation_columns *c)
+{
+	uint64_t values[LAUNCH_VALUES];
+	struct seen_launch *seen;
+
+	read_launch(rows, c, values);
+	seen = &nsys->launches[store_hash64(values, sizeof values, 0) % SEEN_LAUNCHES];
+	if (seen->is_known && memcmp(seen->values, values, sizeof values) == 0)
+		return seen->attributes;
+	if (c->grid[0] >= 0)
+		put_size(nsys, "grid", values);
+	if (c->block[0] >= 0)
+		put_size(nsys, "block", values + 3);
+	put_number(nsys, "registers", values[6]);
+	put_number(nsys, "shared_static", values[7]);
+	put_number(nsys, "shared_dynamic", values[8]);
+	memcpy(seen->values, values, sizeof values);
+	seen->attributes = import_attributes(nsys->run, &nsys->attributes);
+	seen->is_known = true;
+	return seen->attributes;
+}
+
+static uint32_t attributes_of(
 	struct nsys *nsys, const struct rows *rows, const struct operation_columns *c, uint32_t op)
 {
 	uint64_t kind = number(rows, c->copy_kind);
 
 	nsys->attributes.size = 0;
-	if (op == STORE_OP_KERNEL) {
-		put_size(nsys, rows, "grid", c->grid);
-		put_size(nsys, rows, "block", c->block);
-		put_number(nsys, "registers", number(rows, c->registers));
-		put_number(nsys, "shared_static", number(rows, c->shared_static));
-		put_number(nsys, "shared_dynamic", number(rows, c->shared_dynamic));
-	} else if (op == STORE_OP_COPY && kind < sizeof copy_kinds / sizeof *copy_kinds && copy_kinds[kind]) {
-		import_attribute_put(&nsys->attributes, "kind", 4, copy_kinds[kind], 3);
-	}
+	if (op == STORE_OP_KERNEL)
+		return launch_attributes(nsys, rows, c);
+	if (op != STORE_OP_COPY || kind >= sizeof copy_kinds / sizeof *copy_kinds || !copy_kinds[kind])
+		return 0;
+	import_attribute_put(&nsys->attributes, "kind", 4, copy_kinds[kind], 3);
+	return import_attributes(nsys->run, &nsys->attributes);
 }
 
 static uint32_t find_queue(struct nsys *nsys, const struct rows *rows, const struct operation_columns *c)
@@ -327,7 +370,9 @@ static int read_operations(struct nsys *nsys, const char *table, uint32_t op, st
 	if (!rows_begin(nsys, &rows, table, wanted, ""))
 		return 0;
 	find_columns(&rows, &c);
-	memset(nsys->queues, 0, sizeof nsys->queues); /* another table may not tell processes */
+	/* Another table may not tell processes, or sizes. */
+	memset(nsys->queues, 0, sizeof nsys->queues);
+	memset(nsys->launches, 0, sizeof nsys->launches);
 	while (code == 0 && rows_next(nsys, &rows)) {
 		struct import_record record = {.begin_ns = number(&rows, c.start),
 			.end_ns = number(&rows, c.end),
@@ -339,8 +384,7 @@ static int read_operations(struct nsys *nsys, const char *table, uint32_t op, st
 		record.stream = find_queue(nsys, &rows, &c);
 		if (op == STORE_OP_KERNEL)
 			record.name = text_of(nsys, (int64_t)number(&rows, c.name));
-		put_attributes(nsys, &rows, &c, op);
-		record.attributes = import_attributes(nsys->run, &nsys->attributes);
+		record.attributes = attributes_of(nsys, &rows, &c, op);
 		code = put(nsys, &record, error);
 	}
 	sqlite3_finalize(rows.query);
