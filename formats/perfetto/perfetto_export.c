@@ -244,15 +244,12 @@ static bool begin_lane(struct perfetto *file, uint32_t lane)
 	return true;
 }
 
-/* From here on events are of that lane. */
-static void use_lane(struct perfetto *file, uint32_t lane)
+static void change_lane(struct perfetto *file, uint32_t lane)
 {
 	packet_type packet = HPCT__PERFETTO__TRACE_PACKET__INIT;
 	Hpct__Perfetto__TracePacketDefaults defaults = HPCT__PERFETTO__TRACE_PACKET_DEFAULTS__INIT;
 	Hpct__Perfetto__TrackEventDefaults event = HPCT__PERFETTO__TRACK_EVENT_DEFAULTS__INIT;
 
-	if (file->lane == lane)
-		return;
 	file->lane = lane;
 	file->sequence = 1 + (lane - 1) / SEQUENCE_LANES;
 	event.has_track_uuid = defaults.has_timestamp_clock_id = true;
@@ -261,6 +258,13 @@ static void use_lane(struct perfetto *file, uint32_t lane)
 	defaults.track_event_defaults = &event;
 	packet.trace_packet_defaults = &defaults;
 	put_packet(file, &packet);
+}
+
+/* From here on events are of that lane. */
+static void use_lane(struct perfetto *file, uint32_t lane)
+{
+	if (file->lane != lane)
+		change_lane(file, lane);
 }
 
 /* Since the lane's last event. What lies before the run's origin, or goes back, lies there. */
