@@ -55,10 +55,12 @@ int format_scratch_file(const char *name, FILE **made, struct error *error);
 /* A stream over a plain file that holds the unpacked input and can be sought in, for the caller to close. */
 int format_plain_file(const struct format_input *input, FILE **file, struct error *error);
 
-/* Tracks and streams that an export has no place for. */
+/* Kinds of data that an export has no place for. */
 enum format_lack {
 	FORMAT_LACKS_VALUES = 1,
-	FORMAT_LACKS_PC = 2 /* samples of GPU instructions */
+	FORMAT_LACKS_PC = 2,	  /* samples of GPU instructions */
+	FORMAT_LACKS_REGIONS = 4, /* ranges and marks, and why threads waited */
+	FORMAT_LACKS_RECORDS = 8  /* samples and spans */
 };
 
 struct format {
@@ -77,8 +79,8 @@ struct format {
 	const char *anchor;
 	/* Does a file that begins with these bytes look like one? NULL: only --from tells. */
 	bool (*is)(const uint8_t *head, size_t size);
-	const char *refused;	  /* selector options without effect on `put` ("op min"); NULL: none */
-	unsigned lacks;		  /* enum format_lack of `put`: the program says so of runs that have them */
+	const char *refused; /* selector options without effect on `put` ("op min"); NULL: none */
+	unsigned lacks;	     /* enum format_lack of `put`: the program says how many of them the run has */
 	bool takes_state_metrics; /* `put` supports derived metrics (timeline/sum/state_metrics.h) */
 	bool is_binary;		  /* `put` writes what a terminal should not get */
 	bool is_series; /* `take` makes figures over time alone, which may go into a run that is there */
