@@ -28,8 +28,11 @@ void select_take_metric(struct select *select, const char *name);
 /* The same for metrics of GPU operations (gpu_metric.h). */
 void select_take_gpu(struct select *select);
 /* From now on --metric 'NAME = FORMULA' adds a formula (formula_columns.h); such an option may be repeated,
- * and leaves the metrics as they are. */
+ * and leaves the metrics as they are, but where metrics are columns those that formulas name are chosen, too.
+ */
 void select_take_formulas(struct select *select);
+/* The same, and until it is bound --metric is nothing else: the name of a metric is an error. */
+void select_take_only_formulas(struct select *select);
 /* As given, in order; the selector's. */
 char *const *select_formulas(const struct select *select, size_t *count);
 /* --help text of the selector's options, the same in every program. */
