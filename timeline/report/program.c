@@ -126,6 +126,8 @@ static int work(struct program_words *words, struct error *error)
 	const struct program *program = words->program;
 	int rc;
 
+	if (program->prepare)
+		program->prepare(words->call);
 	use_terminal(words);
 	if (program->uses & PROGRAM_FORMAT)
 		progress_begin(program->name, STDERR_FILENO, PROGRESS_AFTER_NS);

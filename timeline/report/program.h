@@ -61,6 +61,8 @@ struct program {
 	const char *refused; /* selector options that mean nothing to this program: "by top", NULL: none */
 	const struct program_option *options;
 	size_t option_count;
+	/* Once the words are read, before the run is opened; NULL: nothing. */
+	void (*prepare)(struct program_call *call);
 	const char *notes; /* printed below the options, one paragraph per line, wrapped when printed;
 			      NULL: none */
 	int (*work)(struct program_call *call, struct error *error);

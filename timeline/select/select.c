@@ -137,6 +137,8 @@ static int bind_metrics(struct select *select, struct error *error)
 		if (select_run_has_metric(select, select->metrics[i]) ||
 			is_one_of(select->takes_name, select->metrics[i]))
 			continue;
+		if (derived < 0 && !(gpu && select->takes_gpu) && select->takes_any_metric)
+			continue;
 		if (derived < 0 && !(gpu && select->takes_gpu))
 			return error_set(error, ERROR_USAGE,
 				"--metric: %s has no metric '%s' (it has %s)%s%s", run_path(run),
@@ -156,6 +158,24 @@ static int bind_metrics(struct select *select, struct error *error)
 void select_take_metric(struct select *select, const char *name)
 {
 	select->takes_name = name;
+}
+
+void select_take_any_metric(struct select *select)
+{
+	select->takes_any_metric = true;
+}
+
+const char *select_unmet_metric(const struct select *select, const char *const *names, size_t count)
+{
+	for (size_t i = 0; select->metrics && select->metrics[i]; i++) {
+		size_t at = 0;
+
+		while (at < count && !glob_match(select->metrics[i], names[at]))
+			at++;
+		if (at == count)
+			return select->metrics[i];
+	}
+	return NULL;
 }
 
 void select_bind_time_later(struct select *select)

@@ -33,7 +33,8 @@ struct select {
 	char **ops, **metrics;	  /* patterns, ended by NULL */
 	uint64_t min_ns, top;
 	uint32_t depth;
-	bool takes_state_metrics, takes_gpu, takes_formulas, takes_only_formulas, binds_time_later;
+	bool takes_state_metrics, takes_gpu, takes_formulas, takes_only_formulas, takes_any_metric,
+		binds_time_later;
 	const char *takes_name; /* a metric beside the run's: select_take_metric(); NULL: none */
 	char **formulas;	/* as given */
 	size_t formula_count, constant_count; /* the first ones: numbers alone */
