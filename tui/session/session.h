@@ -72,6 +72,7 @@ struct session_heights {
 };
 
 struct advice_page;
+struct alike_page;
 struct blame_page;
 struct flame_page;
 struct lanes;
@@ -90,6 +91,7 @@ struct session {
 	struct profile_page *profile; /* NULL: not asked for yet */
 	struct blame_page *blame;
 	struct advice_page *advice;
+	struct alike_page *alike;
 	struct lanes *lanes;	  /* figures over time below the rows; NULL: none */
 	struct flame_page *flame; /* NULL: not computed yet */
 	struct compare *compare;  /* a second run; NULL: none */
