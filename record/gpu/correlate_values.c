@@ -14,7 +14,7 @@ static const struct {
 #undef X
 };
 
-/* The record comes from the program: its length is checked for each value. */
+/* The record comes from the program: its length is checked for each value, and its time. */
 void correlate_values_take(struct correlate_pass *at, const struct event_gpu_values *said)
 {
 	const uint32_t room = said->h.words - (uint32_t)(sizeof(*said) / sizeof(uint64_t));
@@ -24,6 +24,8 @@ void correlate_values_take(struct correlate_pass *at, const struct event_gpu_val
 	struct store_record values[EVENT_GPU_FIGURE_COUNT];
 	uint32_t count = 0;
 
+	if (time_ns < at->process->begin_ns)
+		return;
 	for (uint32_t i = 0; i < EVENT_GPU_FIGURE_COUNT && queue; i++) {
 		if (!(said->figures >> i & 1))
 			continue;

@@ -9,7 +9,7 @@
  *   utilfew          a chip of other names, four of which fit into a pass
  *   utilavail=N  utilenable=N  utilconfig=N  utildecode=N   that result of these functions
  *   utilfull         the GPU's buffer was full
- *   utilstray        times of another clock
+ *   utilstray  utilback   times of another clock, which is ahead or behind
  *   utilgap          every tenth sample is missing
  *   utilsmall        four samples have room when they are read
  */
@@ -280,6 +280,8 @@ API cuptiPmSamplingCounterDataGetSampleInfo(CUpti_PmSampling_CounterData_GetSamp
 		said->startTimestamp -= UINT64_C(800000000);
 	if (word("utilstray", 0))
 		said->startTimestamp <<= 1, said->endTimestamp <<= 1;
+	if (word("utilback", 0))
+		said->startTimestamp >>= 1, said->endTimestamp >>= 1;
 	return CUPTI_SUCCESS;
 }
 

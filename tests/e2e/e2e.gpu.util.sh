@@ -82,7 +82,14 @@ said full utilfull "the GPU's buffer of counters was full: take a longer interva
 said small utilsmall "samples of the GPU's counters were lost: take a longer interval" 0.5
 said stray utilstray "times of the GPU's counters are not on the run's clock"
 same "no figure at a wrong time" "" "$(values stray sm_active)"
+said back utilback "times of the GPU's counters are not on the run's clock"
+same "nor at another" "" "$(values back sm_active)"
 said broken utildecode=7 "CUPTI cannot sample counters of this GPU"
+
+# A library that lacks one of the functions, as those before CUDA 12.6 lack all.
+mv "$cupti" newer && sed 's/cuptiPmSamplingDecodeData/cuptiPmSamplingDecodeNone/g' newer >"$cupti"
+said older "" "this CUPTI samples no counters: CUDA 12.6 or later does"
+mv newer "$cupti"
 
 code "both" 125 hpct-record -e gpu=nvidia,pc -e gpu=nvidia,util -- true
 sentence "both"

@@ -24,7 +24,7 @@
 #define HARDWARE_BYTES (64ul << 20)   /* in the GPU's memory */
 #define IMAGE_BYTES_MAX (512ul << 20) /* of anything that CUPTI wants */
 #define READ_NS UINT64_C(200000000)
-#define AHEAD_NS UINT64_C(1000000000) /* samples from a later time than that are not on our clock */
+#define OFF_NS UINT64_C(1000000000) /* times so far from ours are of another clock */
 #define PERCENT_MOST 105.0 /* counters of pipes jump at times (250 to 13,000 %, one sample of a hundred) */
 #define WORD "cuda-util="
 #define PERCENT ".avg.pct_of_peak_sustained_elapsed"
@@ -333,13 +333,13 @@ static void tell_once(const struct util_device *at, bool *is_told, const char *w
 
 static void sample_take(struct util_device *at, uint64_t begin_ns, uint64_t end_ns, const double *sample)
 {
-	/* The first one reaches back to before sampling began. */
-	if (begin_ns < at->begun_ns || end_ns <= begin_ns || end_ns <= at->last_ns)
-		return;
-	if (end_ns > process_now_ns() + AHEAD_NS) {
+	if (end_ns > process_now_ns() + OFF_NS || end_ns + OFF_NS < at->begun_ns) {
 		tell_once(at, &util.has_strayed, "times of the GPU's counters are not on the run's clock");
 		return;
 	}
+	/* The first one reaches back to before sampling began. */
+	if (begin_ns < at->begun_ns || end_ns <= begin_ns || end_ns <= at->last_ns)
+		return;
 	begin_ns = begin_ns < at->last_ns ? at->last_ns : begin_ns;
 	/* A counter must not be seen to grow in the gap between two samples. */
 	if (at->last_ns && begin_ns > at->last_ns + util.interval_ns / 2) {
