@@ -51,6 +51,7 @@ struct session_looks {
 	bool has_mouse;
 	bool is_fill;	/* '=' and '#' in blocks in colour too */
 	bool has_cross; /* the cursor's column is marked in all rows */
+	bool has_dots;	/* lanes are drawn as dots of braille */
 	bool has_loops; /* between the frames of the call stack */
 	bool no_sites;	/* nor from where each frame is called */
 };
