@@ -16,7 +16,7 @@ cells() {
 	info=$(inside "$1" "hpct-record -o r --strict -- sh $place/loop.sh >/dev/null 2>&1 && hpct-view r.hpct --print 80x24 >/dev/null && hpct-profile r.hpct >/dev/null && hpct-info r.hpct --check >/dev/null && echo is_read; hpct-info r.hpct --format tsv" 2>/dev/null)
 	doctor=$(inside "$1" 'hpct-doctor --format tsv' 2>/dev/null)
 	rate=$(inside "$1" "hpct-record -o f -e CPUTIME@f5000 -- sh $place/loop.sh >/dev/null 2>&1 && hpct-info f.hpct --format tsv" 2>/dev/null)
-	attached=$(inside "$1" "sh $place/loop.sh & hpct-record -o a -p \$! >/dev/null 2>&1 && hpct-info a.hpct --format tsv" 2>/dev/null)
+	attached=$(inside "$1" "{ sh $place/loop.sh & hpct-record -o a -p \$! >/dev/null 2>&1; hpct-info a.hpct --format tsv; }" 2>/dev/null)
 	cell [ "$(fact "$info" samples)" -gt 10 ]
 	cell [ "$(fact "$info" switches_refused)" = 0 ]
 	cell [ "$(fact "$doctor" 'paths of all waits')" = yes ]

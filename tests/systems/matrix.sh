@@ -36,7 +36,7 @@ inside() {
 		no-new-privileges) exec chroot "$root" "${user[@]}" --no-new-privs "${run[@]}" ;;
 		namespace) exec "${user[@]}" unshare -Ur --root="$root" "${run[@]}" ;; # not possible within a chroot
 		no-perf) exec chroot "$root" "${user[@]}" /hpct/refuse 1 "${run[@]}" ;;
-		no-ptrace) exec chroot "$root" "${user[@]}" /hpct/refuse 1 =101 /hpct/refuse 1 =310 "${run[@]}" ;;
+		no-ptrace) exec chroot "$root" "${user[@]}" /hpct/refuse 1=101 /hpct/refuse 1=310 "${run[@]}" ;;
 		memory) exec chroot "$root" "${user[@]}" sh -c "ulimit -v 2000000; exec \"\$@\"" - "${run[@]}" ;;
 		*) exec chroot --userspec=65534:65534 "$root" "${run[@]}" ;; # setpriv needs /proc
 		esac' - "$root" "$@"

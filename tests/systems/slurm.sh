@@ -101,10 +101,11 @@ for _ in $(seq 150); do pgrep -u 65534 -x hpct-record >/dev/null || break; sleep
 hpct-info c.hpct --check && hpct-profile c.hpct && [ "$(samples)" -gt 20 ]
 SH
 tries "scancel: what was recorded is whole" "bash cancel.sh"
-inside() { (cd "$work/user" && setpriv --reuid=65534 --regid=65534 --clear-groups env -i HOME="$work/user" SLURM_CONF="$work/slurm.conf" \
+mkdir "$work/user/cells" && chown 65534:65534 "$work/user/cells"
+inside() { (cd "$work/user/cells" && setpriv --reuid=65534 --regid=65534 --clear-groups env -i HOME="$work/user" SLURM_CONF="$work/slurm.conf" \
 	PATH="$work/hpct/bin:/usr/bin:/bin" srun -Q -n 1 sh -c "$2"); }
 tries "hpct-doctor in a job" "srun -n 1 hpct-doctor; [ \$? -le 1 ]"
 . "$(dirname -- "$0")/cells.sh"
-place=.
+place=..
 printf '| a user, in a job of Slurm |%s\n' "$(cells slurm)"
 exit $status
