@@ -17,7 +17,7 @@ test    g++ gfortran openmpi-bin libopenmpi-dev mpich libmpich-dev musl-tools xz
 test    golang-go zstd linux-perf otf2-tools rpm
 test    valgrind
 test    python3-numpy python3-pandas python3-venv python3-pip
-test    environment-modules python3-yaml python3-jinja2 qemu-user procps util-linux dwz gdb libdebuginfod1 clang-14 llvm-14 lld-14 bindfs rustc libomp-14-dev
+test    environment-modules flake8 python3-yaml python3-jinja2 qemu-user procps util-linux dwz gdb libdebuginfod1 clang-14 llvm-14 lld-14 bindfs rustc libomp-14-dev
 aarch64 gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 aarch64 libdw-dev:arm64 libelf-dev:arm64 liblmdb-dev:arm64 libzstd-dev:arm64 zlib1g-dev:arm64 libncurses-dev:arm64 libiberty-dev:arm64
 aarch64 libxxhash-dev:arm64 libcapstone-dev:arm64 libcmocka-dev:arm64 libsqlite3-dev:arm64
@@ -188,16 +188,24 @@ verb_install() {
 	cmake --install build # DESTDIR is CMake's own
 }
 
-# verb_package [--aarch64] [DIRECTORY] : programs for any system with glibc 2.28 (store/portable), to be unpacked and run
-# anywhere, into DIRECTORY (dist). The same tree gives the same bytes: times are SOURCE_DATE_EPOCH's, else the last commit's.
+# verb_package [--aarch64 | --static] [DIRECTORY] : programs for any system with glibc 2.28, or for any at all
+# (store/portable), to be unpacked and run anywhere, into DIRECTORY (dist). The same tree gives the same bytes: times are
+# SOURCE_DATE_EPOCH's, else the last commit's.
 verb_package() {
-	local machine out version name build stage cross= options=()
+	local machine kind out version name build stage cross= options=()
 	machine=$(uname -m)
-	if [ "${1-}" = --aarch64 ]; then
+	case ${1-} in
+	--aarch64)
 		shift
 		machine=aarch64
-	fi
-	out=${1:-dist} build=build-package
+		;;
+	--static)
+		shift
+		kind=-static
+		options=(-DHPCT_STATIC=ON)
+		;;
+	esac
+	out=${1:-dist} build=build-package${kind-}
 	ensure build package
 	if [ "$machine" != "$(uname -m)" ]; then
 		ensure aarch64 package-aarch64
@@ -205,21 +213,26 @@ verb_package() {
 		options=("-DCMAKE_TOOLCHAIN_FILE=$PWD/tests/$machine/toolchain.cmake")
 	fi
 	version=$(version)
-	name=hpct-$version-$machine stage=$build/stage
+	name=hpct-$version-$machine${kind-} stage=$build/stage
 	configure "$build" -DHPCT_PORTABLE=ON -DCMAKE_INSTALL_PREFIX=/opt/hpct "${options[@]}"
 	make_in "$build" programs
 	rm -rf "$stage"
 	DESTDIR=$PWD/$stage cmake --install "$build" >"$build/install.log"
 	mv "$stage/opt/hpct" "$stage/$name"
 	rmdir "$stage/opt"
-	package_libraries "$stage/$name" "$cross"
+	if [ -z "${kind-}" ]; then
+		package_libraries "$stage/$name" "$cross"
+	else
+		rm -f "$stage/$name"/lib/hpct/hpct-{ranks,agent-papi,agent-libunwind}*.so # nothing opens them
+	fi
 	package_terminals "$stage/$name/share/terminfo"
 	cp LICENSE README.md CHANGELOG.md "$stage/$name/"
 	package_licenses "$stage/$name/share/doc/hpct/licenses"
 	package_strip "$stage" "$name" "$cross"
 	mkdir -p "$out"
-	package_pack "$stage" "$name" "$out/$name.tar.zst"
-	package_pack "$stage" "$name-debug" "$out/$name-debug.tar.zst"
+	package_pack "$stage" "$name" "$out/$name.tar.zst" -19 --long=27
+	package_pack "$stage" "$name-debug" "$out/$name-debug.tar.zst" -3 # packed already
+	tests/systems/archive.sh "$out/$name.tar.zst"
 	say "$out/$name.tar.zst: $(du -h "$out/$name.tar.zst" | cut -f 1), unpack it anywhere and run bin/hpct"
 }
 
@@ -288,11 +301,11 @@ package_strip() {
 	"$3strip" --strip-debug --enable-deterministic-archives "$1/$2"/lib/hpct/*.a
 }
 
-# package_pack STAGE NAME FILE
+# package_pack STAGE NAME FILE ZSTD-OPTION...
 package_pack() {
 	local epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
 	tar -C "$1" --sort=name --mtime="@$epoch" --owner=0 --group=0 --numeric-owner --mode=u+w,go-w,a+rX -cf - "$2" |
-		zstd -q -19 -T1 -f -o "$3"
+		zstd -q -T1 "${@:4}" -f -o "$3"
 }
 
 # The samples for NVIDIA GPUs and the floor they are held against, into build/cuda.
@@ -513,7 +526,8 @@ usage: ./build.sh [VERB]
   demo     build, record a sample program, print its coverage, profile and timeline; opens it on a terminal
   test     build, then run every test; the last line counts them
   package  one archive for any x86-64 system with glibc 2.28 or later, into dist/; `tests/systems/try.sh` tries it;
-           `package --aarch64`: one for aarch64, cross-compiled
+           `package --aarch64`: one for aarch64, cross-compiled;
+           `package --static`: one for systems of musl, whose programs need no C library
   deb      the archive, and Debian packages of the same programs; `tests/systems/deb.sh` tries them
   rpm      the archive, and RPM packages of the same programs
   install  install under PREFIX (default /usr/local), below DESTDIR if set
