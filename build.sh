@@ -450,7 +450,10 @@ verb_stress() {
 verb_real() {
 	ensure build real
 	compile build
-	tests/real/real.sh build/bin "$@"
+	local failed=0 causes=("$@")
+	tests/real/real.sh build/bin "$@" || failed=1
+	tests/real/causes.sh build/bin "${causes[@]}" || failed=1
+	return $failed
 }
 
 # verb_monkey [SECONDS] : random keys at the view under the sanitizers; HPCT_SEED repeats a game
