@@ -240,7 +240,10 @@ void correlate_complete(struct gpu_process *process, struct store_writer *writer
 
 	if (!correlate || complete_ns < CORRELATE_UNMATCHED_NS)
 		return;
-	oldest_ns = correlate_launches_oldest(&correlate->launches, complete_ns - CORRELATE_UNMATCHED_NS);
+	/* Where a call hangs the run goes on: whoever looks at it wants to see the present. */
+	oldest_ns = correlate->calls_open ? UINT64_MAX
+					  : correlate_launches_oldest(&correlate->launches,
+						    complete_ns - CORRELATE_UNMATCHED_NS);
 	complete_ns -= CORRELATE_LATE_NS;
 	if (oldest_ns < complete_ns)
 		complete_ns = oldest_ns;

@@ -50,14 +50,18 @@ void correlate_calls_look(struct correlate_pass *at)
 		span = call_span(at->writer, launch, STORE_OPEN_NS);
 		store_writer_span_open(at->writer, launch->stream, CALLS_HANDLE | launch->link, &span);
 		launch->is_open = true;
+		correlate->calls_open++;
 	}
 }
 
-void correlate_call_over(struct store_writer *writer, struct correlate_launch *launch)
+void correlate_call_over(
+	struct correlate *correlate, struct store_writer *writer, struct correlate_launch *launch)
 {
-	if (launch->is_open)
-		store_writer_span_close(writer, launch->stream, CALLS_HANDLE | launch->link, NULL);
+	if (!launch->is_open)
+		return;
+	store_writer_span_close(writer, launch->stream, CALLS_HANDLE | launch->link, NULL);
 	launch->is_open = false;
+	correlate->calls_open--;
 }
 
 void correlate_calls_end(struct gpu_process *process, struct store_writer *writer, uint64_t end_ns)
@@ -71,7 +75,7 @@ void correlate_calls_end(struct gpu_process *process, struct store_writer *write
 	while ((launch = correlate_launches_said(&correlate->launches, &number, CALLS_BACK))) {
 		struct store_record span = call_span(writer, launch, end_ns);
 
-		correlate_call_over(writer, launch);
+		correlate_call_over(correlate, writer, launch);
 		if (span.begin_ns < end_ns)
 			store_writer_append(writer, launch->stream, STORE_SPANS, &span, 1);
 	}

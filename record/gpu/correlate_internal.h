@@ -189,6 +189,7 @@ struct correlate {
 	uint64_t lost; /* of the ring, as already reported on a stream */
 	struct correlate_fault fault;
 	bool has_calls;	       /* a library said something of a launch */
+	uint32_t calls_open;   /* launches that are: what is queued behind them does not come either */
 	uint64_t calls_ns;     /* when these were last looked through */
 	uint64_t kernels_late; /* kernels that arrived without a launch: theirs may be among the pending */
 };
@@ -211,7 +212,8 @@ void correlate_unsampled_take(struct correlate_pass *at, const struct event_gpu_
 /* correlate_calls.c: opens spans of calls that have not finished for long; the launch's operation has come.
  */
 void correlate_calls_look(struct correlate_pass *at);
-void correlate_call_over(struct store_writer *writer, struct correlate_launch *launch);
+void correlate_call_over(
+	struct correlate *correlate, struct store_writer *writer, struct correlate_launch *launch);
 
 /* Drops cached kernel attributes if new binaries arrived that may change them. */
 void correlate_kinds_check(const struct correlate_pass *at);

@@ -238,7 +238,7 @@ static void launch_match(struct gpu_process *process, struct store_writer *write
 		launch->kernel = span->context;
 	launch->is_untimed |= !is_timed;
 	launch->is_matched = true;
-	correlate_call_over(writer, launch);
+	correlate_call_over(process->correlate, writer, launch);
 }
 
 static void span_put(
