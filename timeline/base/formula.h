@@ -5,7 +5,8 @@
  *   sum        = product { (+ | -) product }            comparisons give 1 or 0: < <= > >= == !=
  *   product    = sign { (* | /) sign }
  *   sign       = [-] power          power = value [^ sign]
- *   value      = number | $n | @n | $column | @column | ${column} | @{column} | name ( sum {, sum} ) | ( sum )
+ *   value      = number | $n | @n | $column | @column | ${column} | @{column} | name ( sum {, sum} ) | ( sum
+ * )
  *
  * $n is the n-th column's value in the current row, counted from 0, @n its value in the root; a column's name
  * may stand for n, if the caller has names, and its ":incl" may be left out; in braces, where
