@@ -464,11 +464,14 @@ verb_stress() {
 		HPCT_STRESS_SECONDS=${1:-600} bash "tests/e2e/e2e.record.$test.sh"
 }
 
-# verb_real [PROGRAM...] : what people run, bare and recorded; RATE= is in samples a second
+# verb_real [PROGRAM...] : what people run, bare and recorded, RATE= is in samples a second; then what they wait for
 verb_real() {
 	ensure build real
 	compile build
-	tests/real/real.sh build/bin "$@"
+	local failed=0 causes=("$@")
+	tests/real/real.sh build/bin "$@" || failed=1
+	tests/real/causes.sh build/bin "${causes[@]}" || failed=1
+	return $failed
 }
 
 # verb_monkey [SECONDS] : random keys at the view under the sanitizers; HPCT_SEED repeats a game
@@ -551,7 +554,8 @@ usage: ./build.sh [VERB]
   stress   a storm under every kind of trouble for 600 seconds, or as many as are given; `stress --kills 200`: kill -9
            of programs and collectors at random moments
   real     what people run: lammps, python, node, go, java, ruby, R ... (installed on demand), bare and recorded: same
-           output, whole stacks
+           output, whole stacks; and who made others wait: at a hot row of postgres under pgbench, for a slow rank
+           of lammps, for the longest compile of make -j2 (real pgbench, real lammps, real make)
   monkey   random keys at the view under the sanitizers for 300 seconds, or as many as are given
   session  draw docs/*.svg and record docs/session.cast anew; docs/session.py play shows it
   fuzz     run each fuzz target for 30 seconds, or as many as are given

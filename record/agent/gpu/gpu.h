@@ -166,6 +166,10 @@ void gpu_launched(uint64_t correlation, uint64_t begin_ns);
  * as lost. */
 void gpu_kernel_launched(uint64_t correlation, uint64_t begin_ns);
 
+/* Correlation id of the last such call of this thread, 0: none since this was last asked. Who asks right
+ * after a launch knows its kernel (nccl.c). */
+uint64_t gpu_kernel_last(void);
+
 /* An operation has finished. Any thread, but not in a signal handler. ALLOC, FREE, SYNC and COMPILE with a
  * known launch appear on the launching thread's stream, all others on the queue's. */
 void gpu_activity(const struct gpu_activity *activity);

@@ -225,6 +225,7 @@ static void header_fill(struct event_ring *ring, uint32_t index, uint64_t now_ns
 	ring->start_routine = thread_place.start_routine;
 	atomic_store_explicit(&ring->tally_count, 0, memory_order_relaxed);
 	atomic_store_explicit(&ring->timer, 0, memory_order_relaxed);
+	atomic_store_explicit(&ring->call_begin_ns, 0, memory_order_relaxed);
 	atomic_store_explicit(&ring->unsampled, EVENT_SAMPLED, memory_order_relaxed);
 	memset(ring->name, 0, sizeof(ring->name));
 	syscall(SYS_prctl, PR_GET_NAME, ring->name, 0, 0, 0);
