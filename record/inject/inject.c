@@ -25,7 +25,7 @@
 #define SEEK_MS 3
 #define ANSWER_NS UINT64_C(5000000000)
 #define BEGIN_MS 10000
-#define FIRST_NS UINT64_C(300000000) /* of that, only the main thread is tried */
+#define FIRST_NS UINT64_C(3000000000) /* of that, only the main thread is tried where it may be */
 #define INJECT_UNANSWERED (-1)
 #define LEAVE_NS UINT64_C(2000000000)
 #define LEAVE_MS 2
@@ -105,10 +105,9 @@ static int thread_try(
 	return EAGAIN;
 }
 
-/* One round over all threads, the main thread alone if is_first: that one has allocated already, so that
- * nothing is mapped for it to do so. */
-static int threads_try(struct inject_image *image, struct inject_thread *thread, bool is_urgent,
-	bool is_first, uint64_t *since_ns)
+/* One round over all threads but the main one. */
+static int others_try(
+	struct inject_image *image, struct inject_thread *thread, bool is_urgent, uint64_t *since_ns)
 {
 	char path[40];
 	struct dirent *entry;
@@ -122,7 +121,7 @@ static int threads_try(struct inject_image *image, struct inject_thread *thread,
 	while (reason == EAGAIN && (entry = readdir(list))) {
 		uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
 
-		if (!tid || (is_first && tid != image->pid) || !may_be_tried(image->pid, tid, is_urgent))
+		if (!tid || tid == image->pid || !may_be_tried(image->pid, tid, is_urgent))
 			continue;
 		reason = thread_try(image, thread, tid, since_ns);
 		if (reason == ESRCH && proc_read_state(image->pid, image->pid))
@@ -130,6 +129,17 @@ static int threads_try(struct inject_image *image, struct inject_thread *thread,
 	}
 	closedir(list);
 	return reason;
+}
+
+/* The main thread comes first: it has allocated already, so that nothing is mapped for it to do so. */
+static int threads_try(struct inject_image *image, struct inject_thread *thread, bool is_urgent,
+	bool is_first, uint64_t *since_ns)
+{
+	bool is_tried = may_be_tried(image->pid, image->pid, is_urgent);
+	int reason = is_tried ? thread_try(image, thread, image->pid, since_ns) : EAGAIN;
+
+	return reason != EAGAIN || (is_tried && is_first) ? reason
+							  : others_try(image, thread, is_urgent, since_ns);
 }
 
 static int thread_seek(
@@ -142,8 +152,9 @@ static int thread_seek(
 		bool is_new;
 
 		now_ns = clock_now_ns();
-		reason = threads_try(image, thread, now_ns - begin_ns > RUNNING_NS,
-			is_first || now_ns - begin_ns < FIRST_NS, since_ns);
+		reason = is_first ? thread_try(image, thread, image->pid, since_ns)
+				  : threads_try(image, thread, now_ns - begin_ns > RUNNING_NS,
+					    now_ns - begin_ns < FIRST_NS, since_ns);
 		if (reason != EAGAIN)
 			return reason;
 		poll(NULL, 0, SEEK_MS);

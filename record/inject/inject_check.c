@@ -38,8 +38,7 @@ static int refuse(const struct look *look, struct error *error, const char *why)
 
 static int state_check(const struct look *look, struct error *error)
 {
-	unsigned long long tracer = status_number(look, "\nTracerPid:", 10), bit = UINT64_C(1)
-										   << (AGENT_SIGNAL - 1);
+	unsigned long long tracer = status_number(look, "\nTracerPid:", 10);
 	char why[160], state = proc_read_state(look->pid, look->pid);
 
 	if (tracer) {
@@ -53,8 +52,6 @@ static int state_check(const struct look *look, struct error *error)
 	if (status_number(look, "\nSeccomp:", 10))
 		return refuse(look, error,
 			"it is in a sandbox (seccomp) that may end it for the agent's calls" OUTSIDE);
-	if (status_number(look, "\nSigCgt:", 16) & bit)
-		return refuse(look, error, "it uses signal 61 itself, which hpct samples with" OUTSIDE);
 	if (strstr(look->status, "shstk"))
 		return refuse(
 			look, error, "it has a shadow stack, on which calls from outside end it" OUTSIDE);
@@ -120,6 +117,13 @@ static int agent_check(const struct look *look, const char *agent, struct error 
 
 /* ---- another agent ---- */
 
+static int signal_check(const struct look *look, struct error *error)
+{
+	if (status_number(look, "\nSigCgt:", 16) >> (AGENT_SIGNAL - 1) & 1)
+		return refuse(look, error, "it uses signal 61 itself, which hpct samples with" OUTSIDE);
+	return 0;
+}
+
 static int thread_check(const struct look *look, struct error *error)
 {
 	char path[40], name[300], text[32];
@@ -156,5 +160,7 @@ int inject_check(uint32_t pid, const char *agent, struct error *error)
 		result = maps_check(&look, error);
 	if (!result)
 		result = agent_check(&look, agent, error);
-	return result ? result : thread_check(&look, error);
+	if (!result)
+		result = thread_check(&look, error);
+	return result ? result : signal_check(&look, error);
 }

@@ -221,7 +221,10 @@ bool inject_image_waits(long call)
 		SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6, SYS_epoll_wait, SYS_epoll_pwait, SYS_nanosleep,
 		SYS_clock_nanosleep, SYS_futex, SYS_accept, SYS_accept4, SYS_recvfrom, SYS_recvmsg,
 		SYS_recvmmsg, SYS_sendto, SYS_sendmsg, SYS_connect, SYS_wait4, SYS_waitid, SYS_pause,
-		SYS_rt_sigsuspend, SYS_rt_sigtimedwait, SYS_sched_yield, SYS_flock, SYS_fsync, SYS_fdatasync};
+		SYS_rt_sigsuspend, SYS_rt_sigtimedwait, SYS_sched_yield, SYS_flock, SYS_fsync, SYS_fdatasync,
+		/* and some that do not, but are met as they return */
+		SYS_clock_gettime, SYS_getpid, SYS_gettid, SYS_lseek, SYS_fstat, SYS_newfstatat, SYS_ioctl,
+		SYS_getrusage, SYS_times};
 
 	for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++)
 		if (waits[i] == call)
@@ -263,7 +266,7 @@ bool inject_image_is_safe(struct inject_image *image, const struct arch_register
 
 		if ((module && is_loader(module)) || is_in_allocator(image, pc))
 			return false;
-		in_libc[i] = module && is_libc(module);
+		in_libc[i] = module && (is_libc(module) || (!i && module->is_vdso));
 	}
 	return u->count && is_at_ends(in_libc, u->count, inject_image_waits(call));
 }

@@ -43,7 +43,7 @@ bool inject_image_loader_is_free(const struct inject_image *image);
  * its number, else negative) that waits, those of that call. */
 bool inject_image_is_safe(struct inject_image *image, const struct arch_registers *registers, long call);
 
-/* A call that waits, as above. */
+/* Such a call. */
 bool inject_image_waits(long call);
 
 /* Address of a name that the library exports, which is mapped from that path; 0: none. */

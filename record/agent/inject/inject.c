@@ -44,6 +44,8 @@
 #include "record/agent/unwind/module_map.h"
 #include "record/agent/unwind/module_slots.h"
 
+int __cxa_atexit(void (*function)(void *), void *argument, void *library);
+
 #define LOOK_MS 20
 #define MODULES_LOOKS 25 /* looks between two at the modules */
 #define LEAVE_NS UINT64_C(2000000000)
@@ -57,6 +59,7 @@ static struct {
 	bool is_resolved;
 	bool is_stuck; /* a thread did not leave the agent: its memory stays */
 	struct inject_order order;
+	atomic_flag ends; /* set by who ends the measurement: this agent, or the program by its exit */
 	int control, end; /* connection to hpct-record; the pipe's end that tells the collector */
 } inject;
 
@@ -211,13 +214,23 @@ static const char *begin(uint32_t *threads)
 
 /* ---- end ---- */
 
+/* The program's exit: clocks are read, and what there is stays as it is, for the process goes. */
+static void at_exit(void *nothing)
+{
+	(void)nothing;
+	if (process_is_own() && !atomic_flag_test_and_set(&inject.ends)) {
+		source_timer_end();
+		process_end(process_now_ns());
+	}
+}
+
 /* Undoes begin, however far that came. */
 static void end(void)
 {
-	if (!process.shared)
+	if (!process.shared || atomic_flag_test_and_set(&inject.ends))
 		return;
 	inject_threads_stop();
-	process_suspend(true);
+	process_suspend(true); /* handlers do nothing from here on */
 	inject.is_stuck = !adopt_end(LEAVE_NS);
 	signal_give_back();
 	process_end(process_now_ns());
@@ -320,9 +333,11 @@ static int start(const struct inject_order *order)
 	if (inject.is_stuck || is_at_work())
 		return EBUSY;
 	inject.order = *order;
+	atomic_flag_clear(&inject.ends);
 	if (!inject.is_resolved) {
 		real_init();
 		vdso_init();
+		__cxa_atexit(at_exit, NULL, NULL);
 		inject.is_resolved = true;
 	}
 	atomic_store(&inject.tid, -1);
