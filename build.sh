@@ -432,7 +432,7 @@ verb_aarch64() {
 	run_tests build -R '^e2e\.record\.aarch64$'
 }
 
-# verb_stress [SECONDS | --kills N] : the tests run a part of it; HPCT_STRESS_SEED, HPCT_SEED repeat one
+# verb_stress [SECONDS | --kills N | --cycles N] : the tests run a part of it; HPCT_STRESS_SEED, HPCT_SEED repeat one
 verb_stress() {
 	local test=stress
 	ensure build test
@@ -440,6 +440,10 @@ verb_stress() {
 	if [ "${1-}" = --kills ]; then
 		test=kills HPCT_KILLS=${2:-200}
 		export HPCT_KILLS
+		shift "$#"
+	elif [ "${1-}" = --cycles ]; then
+		test=cycles HPCT_CYCLES=${2:-1000}
+		export HPCT_CYCLES
 		shift "$#"
 	fi
 	HPCT_BIN=$PWD/build/bin HPCT_SAMPLES=$PWD/build/samples HPCT_SOURCE=$PWD HPCT_POOL=$PWD/build/tests/pool \
@@ -526,7 +530,7 @@ usage: ./build.sh [VERB]
   tsan     unit tests of record/, which alone has threads, under the thread sanitizer
   aarch64  cross-compile into build-aarch64/, run unit tests and recorded programs under qemu-user
   stress   a storm under every kind of trouble for 600 seconds, or as many as are given; `stress --kills 200`: kill -9
-           of programs and collectors at random moments
+           of programs and collectors at random moments; `stress --cycles 1000`: attaches and detaches so often, both ways
   real     what people run: lammps, python, node, go, java, ruby, R ... (installed on demand), bare and recorded: same
            output, whole stacks
   monkey   random keys at the view under the sanitizers for 300 seconds, or as many as are given

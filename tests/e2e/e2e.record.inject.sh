@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# hpct-record -p PID --inject: an agent is loaded into a program that works and checks itself, and leaves again, many times;
-# shares, weights, whole stacks, threads that begin later, Python; --stop and --start; Ctrl-C and kill -9 of the recorder,
-# an exec, an exit; nothing is left but the library; what takes no agent, in one sentence each.
+# hpct-record -p PID --inject: an agent is loaded into a program that works and checks itself, and leaves again; shares,
+# weights, whole stacks, threads that begin later, Python; --stop and --start; Ctrl-C and kill -9 of the recorder, an exec, an
+# exit; nothing is left but the library; what takes no agent, in one sentence each.
 . "$(dirname -- "$0")/expect.sh"
 need gcc
 [ "$(uname -m)" = x86_64 ] || skip "--inject is for x86-64"
@@ -76,13 +76,7 @@ check "a thread that began later has its path" calc "$(hpct-slice busy.hpct --fo
 check "a wait has its path" [ -n "$(hpct-slice busy.hpct --op blocked --format tsv | grep ';bears;')" ]
 same "--check" sound "$(hpct-info busy.hpct --check --format tsv | tsv '$c["key"] == "check" { print $c["value"] }')"
 
-# Again and again, some ends by kill -9.
-for i in 1 2 3 4 5 6; do
-	rm -rf again.hpct
-	inject again
-	leaves "round $i" "$([ $((i % 3)) -eq 0 ] && echo KILL || echo INT)"
-done
-ends "after all rounds" 'interrupted 0, foreign signals 0, wrong 0, idle 0'
+ends "a program that checks itself" 'interrupted 0, foreign signals 0, wrong 0, idle 0'
 
 # Nothing is left but the library; the recorder's death is an end like any other, and the run is whole.
 start ./attached
@@ -153,6 +147,9 @@ END
 fi
 
 # What takes no agent.
+doctor() { # PID : its row
+	hpct-doctor -p "$1" --format tsv | tsv '$c["capability"] ~ /--inject/ { print $c["state"], $c["reason"] }'
+}
 refused() { # WORDS OPTION... : exit code 125, one sentence, no run
 	local words=$1
 	shift
@@ -171,6 +168,7 @@ sleep 1000 &
 stopped=$!
 kill -STOP "$stopped"
 refused 'it is stopped' -p "$stopped" --inject
+check "hpct-doctor -p says so: $(doctor "$stopped")" grep -q '^no .*it is stopped' <<<"$(doctor "$stopped")"
 kill -KILL "$stopped"
 start ./attached
 cat >tracer.c <<'END'
@@ -187,7 +185,7 @@ await test -e traces
 refused 'traces it already' -p "$pid" --inject
 kill "$tracer"
 wait "$tracer" 2>/dev/null
-code "twice at once" 0 true
+check "hpct-doctor -p says that it can: $(doctor "$pid")" grep -q '^yes ' <<<"$(doctor "$pid")"
 inject once
 refused 'another hpct-record measures it' -p "$pid" --inject
 leaves once
