@@ -30,7 +30,7 @@
 #include "record/agent/base/safe_read.h"
 #include "record/agent/base/vdso.h"
 #include "record/agent/base/wrap.h"
-#include "record/agent/gpu/gpu.h"
+#include "record/agent/inject/inject_gpu.h"
 #include "record/agent/inject/inject_order.h"
 #include "record/agent/inject/inject_proc.h"
 #include "record/agent/inject/inject_threads.h"
@@ -270,12 +270,18 @@ static void *agent_thread(void *unused)
 
 	atomic_store(&inject.tid, (pid_t)syscall(SYS_gettid));
 	syscall(SYS_prctl, PR_SET_NAME, INJECT_THREAD, 0, 0, 0);
-	if (descriptors_part() || control_connect())
+	inject_gpu_init();
+	if (descriptors_part() || control_connect()) {
+		inject_gpu_end();
 		return unused;
+	}
 	why = begin(&threads);
+	if (!why)
+		inject_gpu_begin();
 	say(why ? INJECT_REFUSED : INJECT_BEGUN, threads, why);
 	if (!why)
 		work();
+	inject_gpu_end();
 	end();
 	return unused;
 }

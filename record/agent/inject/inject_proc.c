@@ -136,14 +136,30 @@ void inject_proc_stacks_read(void)
 	adopt_ranges_set(stacks.list, stacks.count, stacks.first);
 }
 
-bool inject_proc_is_blocked(uint32_t tid, int signal)
+static void thread_read(uint32_t tid, const char *name, char *text, size_t room)
 {
-	char path[64] = "/proc/self/task/", text[4096];
-	const char *line;
+	char path[64] = "/proc/self/task/";
 
 	environment_decimal(path + strlen(path), tid);
-	strcat(path, "/status");
-	inject_proc_read(path, text, sizeof(text));
+	strcat(path, name);
+	inject_proc_read(path, text, room);
+}
+
+bool inject_proc_is_called(uint32_t tid, const char *name)
+{
+	char text[32];
+
+	thread_read(tid, "/comm", text, sizeof(text));
+	text[strcspn(text, "\n")] = '\0';
+	return !strcmp(text, name);
+}
+
+bool inject_proc_is_blocked(uint32_t tid, int signal)
+{
+	char text[4096];
+	const char *line;
+
+	thread_read(tid, "/status", text, sizeof(text));
 	line = strstr(text, "\nSigBlk:\t");
 	return line && strtoull(line + 9, NULL, 16) >> (signal - 1) & 1;
 }

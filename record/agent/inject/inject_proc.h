@@ -22,6 +22,9 @@ void inject_proc_threads_each(void (*take)(uint32_t tid));
 /* Publishes the ranges that stacks may lie in: adopt_ranges_set. */
 void inject_proc_stacks_read(void);
 
+/* True if the thread has that name. */
+bool inject_proc_is_called(uint32_t tid, const char *name);
+
 /* True if the thread blocks that signal. */
 bool inject_proc_is_blocked(uint32_t tid, int signal);
 

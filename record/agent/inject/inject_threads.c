@@ -7,6 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "record/agent/inject/inject_gpu.h"
+#include "record/agent/inject/inject_order.h"
 #include "record/agent/inject/inject_proc.h"
 #include "record/agent/process/address_reserve.h"
 #include "record/agent/process/process.h"
@@ -14,7 +16,7 @@
 #include "record/agent/sample/source.h"
 #include "record/agent/sample/thread.h"
 
-/* One that was taken up; thread NULL: it has no ring, or it has ended (then tid is 0, too). */
+/* One that was taken up; thread NULL: it has no ring, is of ours, or has ended (then tid is 0, too). */
 struct known {
 	uint32_t tid;
 	bool is_there; /* in the listing that is being read */
@@ -84,6 +86,12 @@ static void let_go(struct known *known)
 	*known = (struct known){.tid = 0};
 }
 
+/* Until it has taken its own name, such a thread has its creator's. */
+static bool is_ours(uint32_t tid)
+{
+	return inject_proc_is_called(tid, INJECT_GPU_THREAD) || inject_proc_is_called(tid, INJECT_THREAD);
+}
+
 static void listed(uint32_t tid)
 {
 	struct known *known = tid == all.own ? NULL : known_find(tid);
@@ -95,8 +103,10 @@ static void listed(uint32_t tid)
 			atomic_fetch_add(&process.shared->threads_unmonitored, 1);
 			return;
 		}
-		take_up(known);
-		all.has_new = true;
+		if (!is_ours(tid)) {
+			take_up(known);
+			all.has_new = true;
+		}
 	}
 	if (known)
 		known->is_there = true;
