@@ -38,9 +38,14 @@ static int refuse(const struct look *look, struct error *error, const char *why)
 
 static int state_check(const struct look *look, struct error *error)
 {
+	unsigned long long user = status_number(look, "\nUid:", 10);
 	unsigned long long tracer = status_number(look, "\nTracerPid:", 10);
 	char why[160], state = proc_read_state(look->pid, look->pid);
 
+	if (user != geteuid()) { /* its agent could not reach our sockets */
+		snprintf(why, sizeof(why), "it belongs to user %llu; load it as that user" OUTSIDE, user);
+		return refuse(look, error, why);
+	}
 	if (tracer) {
 		snprintf(why, sizeof(why), "process %llu traces it already (a debugger, strace)" OUTSIDE,
 			tracer);

@@ -224,16 +224,47 @@ static bool vector_read(struct inject_thread *thread)
 	return true;
 }
 
-/* The memory below the stack pointer is the stack's. */
+struct mapping {
+	uint64_t begin, end;
+	bool is_closed, is_first_stack; /* nobody may use it; it is the main thread's stack */
+};
+
+static bool mapping_read(const char *line, struct mapping *mapping)
+{
+	char access[8] = "";
+
+	if (sscanf(line, "%lx-%lx %7s", &mapping->begin, &mapping->end, access) != 3)
+		return false;
+	mapping->is_closed = !strncmp(access, "---", 3);
+	mapping->is_first_stack = strstr(line, "[stack]") != NULL;
+	return true;
+}
+
+/* The thread stands on the stack that libc gave it, which ends at a guard page, and has room below. A fiber's
+ * stack is small, and what lies below it is something else. */
 static bool has_room(const struct inject_thread *thread)
 {
-	uint64_t sp = thread->registers.rsp;
-	unsigned char word;
+	uint64_t sp = thread->registers.rsp, own = thread->registers.fs_base;
+	struct mapping now = {0}, before = {0};
+	char path[40], *line = NULL;
+	size_t room = 0;
+	bool is_found = false;
+	FILE *maps;
 
-	for (uint64_t below = 4096; below <= STACK_ROOM; below += 4096)
-		if (remote_unwind_read(thread->pid, sp - below, &word, 1))
-			return false;
-	return true;
+	snprintf(path, sizeof(path), "/proc/%u/maps", thread->pid);
+	maps = fopen(path, "re");
+	while (maps && !is_found && getline(&line, &room, maps) > 0) {
+		before = now;
+		is_found = mapping_read(line, &now) && sp >= now.begin && sp < now.end;
+	}
+	if (maps)
+		fclose(maps);
+	free(line);
+	if (!is_found || sp - now.begin < STACK_ROOM)
+		return false;
+	if (thread->tid == thread->pid)
+		return now.is_first_stack;
+	return own > sp && own < now.end && before.is_closed && before.end == now.begin;
 }
 
 static bool frame_write(struct inject_thread *thread, uint64_t restore)

@@ -329,14 +329,15 @@ static int child_begin(pid_t pid)
 
 static int start(const struct inject_order *order)
 {
-	pid_t pid = process_number();
+	pid_t pid = process_number(), was;
 	int result = inject.pid == pid ? 0 : child_begin(pid);
 
 	if (result)
 		return result;
 	if (order->version != EVENT_VERSION)
 		return EPROTO;
-	if (inject.is_stuck || is_at_work())
+	was = atomic_load(&inject.tid);
+	if (inject.is_stuck || is_at_work() || !atomic_compare_exchange_strong(&inject.tid, &was, -1))
 		return EBUSY;
 	inject.order = *order;
 	atomic_flag_clear(&inject.ends);
@@ -346,7 +347,6 @@ static int start(const struct inject_order *order)
 		__cxa_atexit(at_exit, NULL, NULL);
 		inject.is_resolved = true;
 	}
-	atomic_store(&inject.tid, -1);
 	result = thread_start();
 	if (result)
 		atomic_store(&inject.tid, 0);

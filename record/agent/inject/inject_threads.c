@@ -16,6 +16,8 @@
 #include "record/agent/sample/source.h"
 #include "record/agent/sample/thread.h"
 
+#define MANY 64
+
 /* One that was taken up; thread NULL: it has no ring, is of ours, or has ended (then tid is 0, too). */
 struct known {
 	uint32_t tid;
@@ -28,7 +30,9 @@ static struct {
 	uint32_t count;
 	uint32_t own;	  /* the agent's own thread */
 	uint32_t threads; /* of the process, at the last listing */
-	bool has_new;	  /* since the stacks were read */
+	uint32_t looks;
+	bool has_new; /* since the stacks were read */
+	bool is_full; /* a thread found no place in the list, and is counted */
 } all;
 
 static struct known *known_find(uint32_t tid)
@@ -100,7 +104,8 @@ static void listed(uint32_t tid)
 	if (!known && tid != all.own) {
 		known = known_new(tid);
 		if (!known) {
-			atomic_fetch_add(&process.shared->threads_unmonitored, 1);
+			atomic_fetch_add(&process.shared->threads_unmonitored, !all.is_full);
+			all.is_full = true;
 			return;
 		}
 		if (!is_ours(tid)) {
@@ -153,11 +158,14 @@ uint32_t inject_threads_begin(void)
 	return found;
 }
 
+/* Where one ends and another one begins between two looks, their number is the same: of many threads only
+ * every tenth look asks for each. */
 void inject_threads_look(void)
 {
-	bool is_changed = inject_proc_threads() != all.threads;
+	bool is_changed = inject_proc_threads() != all.threads,
+	     asks = all.count < MANY || ++all.looks % 10 == 0;
 
-	for (uint32_t i = 0; i < all.count && !is_changed; i++)
+	for (uint32_t i = 0; asks && i < all.count && !is_changed; i++)
 		is_changed = all.list[i].tid && has_ended(all.list[i].tid);
 	if (is_changed)
 		list_read();
