@@ -93,6 +93,32 @@ same "no signal handler is left" 0 "$((0x$(sed -n 's/^SigCgt:\t//p' "/proc/$pid/
 is_complete() { [ "$(info killed state)" = complete ]; }
 await is_complete || fail "the run of a killed recorder is not completed"
 
+# A thread that sleeps from before to after is blocked all that time, and its path is read.
+cat >sleeper.c <<'END'
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+static void *naps(void *nothing) { for (;;) pause(); return nothing; }
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, naps, NULL);
+	for (volatile long i = 0;; i++) ;
+}
+END
+gcc -O1 -o sleeper sleeper.c -pthread
+attached=$pid
+start ./sleeper
+inject sleeper
+await sampled sleeper 100
+leaves sleeper
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null
+pid=$attached
+check "a thread that sleeps all the time is blocked: $(hpct-slice sleeper.hpct --format tsv --op blocked --streams thread=1)" calc "$(hpct-slice sleeper.hpct --format tsv --streams thread=1 | tsv '
+	$c["op"] == "monitored" { all = $c["end_ns"] - $c["begin_ns"] }
+	$c["op"] == "blocked" && $c["path"] ~ /naps/ { n += $c["end_ns"] - $c["begin_ns"] } END { print all ? n / all : 0 }') > 0.5"
+
 # Off and on.
 inject paused
 await sampled paused 50
