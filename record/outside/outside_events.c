@@ -222,8 +222,8 @@ int outside_refusal(struct error *error, int reason, const char *what)
 			return error_set(error, ERROR_IO,
 				"%s cannot be measured from outside: kernel.perf_event_paranoid is %ld; set "
 				"it "
-				"to 2 (sysctl kernel.perf_event_paranoid=2), or start the program with "
-				"hpct-record",
+				"to 2 (sysctl kernel.perf_event_paranoid=2), or load an agent by --inject, "
+				"which needs no perf events",
 				what, paranoid_level());
 		return error_set(error, ERROR_IO,
 			"%s may not be measured by this user: it belongs to another one, or changed its "
@@ -234,7 +234,9 @@ int outside_refusal(struct error *error, int reason, const char *what)
 	case ENOSYS:
 		return error_set(error, ERROR_IO,
 			"%s cannot be measured from outside: perf_event_open is forbidden here (%s), as by a "
-			"container's seccomp filter; allow it, or start the program with hpct-record",
+			"container's seccomp filter; allow it, or load an agent by --inject, which needs no "
+			"perf "
+			"events",
 			what, strerror(reason));
 	case ENOMEM:
 		return error_set(error, ERROR_IO,

@@ -127,6 +127,11 @@ struct gpu_vendor {
 	/* Called after the program ended: reports if the runtime was used without us. Must not call the
 	 * runtime, which may be torn down. */
 	void (*look_back)(void);
+	/* Called when the agent has come to a running process (record/agent/inject/): starts if the runtime
+	 * is loaded, for what it does from now on. NULL: it cannot. */
+	void (*come)(void);
+	/* Undoes come: finished operations are handed over, threads of ours have ended. */
+	void (*leave)(void);
 	/* Called in a fork child, which lacks the runtime's threads: drop all state without calling the
 	 * runtime. */
 	void (*child)(void);
@@ -138,6 +143,9 @@ extern const struct gpu_vendor gpu_nvidia, gpu_opencl, gpu_level0;
 void gpu_init(const struct gpu_vendor *const *vendors);
 /* Starts the vendors that HPCT_EVENTS selects ("gpu=auto": each when its library is loaded). */
 void gpu_open(void);
+/* gpu_vendor.come and leave, for the vendors that are selected. */
+void gpu_come(void);
+void gpu_leave(void);
 void gpu_flush(void);
 /* In a handler of a signal that ends the process: see gpu_vendor.save. */
 void gpu_save(void);
