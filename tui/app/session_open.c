@@ -15,6 +15,7 @@
 #include "tui/app/app.h"
 #include "tui/app/commands.h"
 #include "tui/models/advice_page.h"
+#include "tui/models/alike_page.h"
 #include "tui/models/blame_page.h"
 #include "tui/models/critical_list.h"
 #include "tui/models/compare.h"
@@ -185,6 +186,7 @@ void session_close(struct session *session)
 	blame_page_free(session->blame);
 	critical_list_free(session->critical);
 	advice_page_free(session->advice);
+	alike_page_free(session->alike);
 	runs_page_free(session->runs);
 	compare_close(session->compare);
 	if (session->source)
