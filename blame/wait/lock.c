@@ -345,7 +345,7 @@ static bool lock_cut(struct lock_search *search, size_t begin, size_t end)
 			first--;
 		search->lock->waits += wait->is_taken;
 		search->lock->waited_ns += wait->end_ns - wait->begin_ns;
-		if (!exact_share_sums_add(&search->sites, site_of(search, wait),
+		if (!exact_share_sums_add_of(&search->sites, wait->stream, site_of(search, wait),
 			    exact_share_of(wait->end_ns - wait->begin_ns, 1)) ||
 			!wait_cut(search, wait, first, end))
 			return false;
@@ -382,8 +382,8 @@ static bool piece_share(struct lock_search *search, const struct extent *piece, 
 			continue;
 		if (!is_known)
 			search->lock->unknown_ns += end_ns - begin_ns;
-		else if (!exact_share_sums_add(
-				 &search->holders, context, exact_share_of(end_ns - begin_ns, 1)))
+		else if (!exact_share_sums_add_of(&search->holders, part->holder, context,
+				 exact_share_of(end_ns - begin_ns, 1)))
 			return false;
 	}
 	return true;
@@ -503,6 +503,7 @@ static int sweep(struct lock_search *search, const struct idle_question *asked, 
 	search->op_lock = run_op_named(run, "lock", 4);
 	search->op_gil = run_op_named(run, "gil", 3);
 	search->question = &question;
+	search->sites.groups = search->holders.groups = question.groups;
 	if (!result)
 		result = process_list(&processes, &count, run, related.streams, related.count, arena, error);
 	question.related = related.bits;

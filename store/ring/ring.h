@@ -234,7 +234,8 @@ enum event_unsampled {
 	EVENT_UNSAMPLED_REFUSED, /* the kernel gave neither timer nor perf event: RLIMIT_SIGPENDING, seccomp
 				  */
 	EVENT_UNSAMPLED_READ,	 /* the program reads the sampling signal out of the queue by itself */
-	EVENT_UNSAMPLED_GONE	 /* its timer was deleted */
+	EVENT_UNSAMPLED_GONE,	 /* its timer was deleted */
+	EVENT_UNSAMPLED_BLOCKED	 /* an agent that came later found the sampling signal blocked */
 };
 
 #define EVENT_NOT_PAUSED UINT64_MAX

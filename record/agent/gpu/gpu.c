@@ -53,6 +53,21 @@ void gpu_open(void)
 		vendor->open();
 }
 
+void gpu_come(void)
+{
+	gpu_ring_child(); /* what it knows is of a memory before this one */
+	EACH_WANTED(vendor)
+	if (vendor->come)
+		vendor->come();
+}
+
+void gpu_leave(void)
+{
+	EACH_WANTED(vendor)
+	if (vendor->leave)
+		vendor->leave();
+}
+
 void gpu_flush(void)
 {
 	EACH_WANTED(vendor)
