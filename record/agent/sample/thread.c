@@ -276,7 +276,8 @@ void thread_begin(struct thread *t, uint32_t index)
 	trace_init(t);
 	t->uses_openmp = false;
 	t->open_count = 0;
-	t->saved_ns = t->rest_until_ns = 0;
+	t->saved_ns = t->rest_until_ns = t->handled_ns = 0;
+	t->crowded = 0;
 	t->pending_node = 0;
 	t->unpublished_ns = 0;
 	ring_enter(&t->ring);
