@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* python_stress.c - a library for python_stress.py: calls back into Python, from C frames, and crashes below it. */
+/* python_stress.c - a library for python_stress.py: calls back into Python, from C frames, and crashes below
+ * it. */
 #include <stdlib.h>
 
 static int (*callee)(int);
