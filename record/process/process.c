@@ -340,6 +340,7 @@ void measured_process_finish(
 	measured_process_look(process);
 	measured_process_drain(process, writer, host, UINT64_MAX);
 	correlate_fault_tell(&process->gpu, writer, host);
+	correlate_calls_end(&process->gpu, writer, end_ns);
 	measured_process_name(process, writer);
 	if (is_locked_up)
 		process->unmonitored_ns = end_ns;

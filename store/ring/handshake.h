@@ -25,8 +25,11 @@ enum event_handshake_kind {
 	/* hpct-record, for a process that it measures from outside (record/outside/): memfd, and a descriptor
 	 * that becomes readable when that is over. `pid` is the process's, as the sender sees it. */
 	EVENT_HANDSHAKE_OUTSIDE,
-	EVENT_HANDSHAKE_CONTROL /* hpct-record --start, --stop, --status: `word` is an enum event_control; it
-				   gets one answer, see record/launch/control.h */
+	EVENT_HANDSHAKE_CONTROL, /* hpct-record --start, --stop, --status: `word` is an enum event_control; it
+				    gets one answer, see record/launch/control.h */
+	/* agent that was loaded into a running process (record/agent/inject/): as PROCESS, but instead of the
+	 * pidfd a pipe that closes when the agent leaves, or the process ends. */
+	EVENT_HANDSHAKE_INJECTED
 };
 
 enum event_control { EVENT_CONTROL_STATUS, EVENT_CONTROL_START, EVENT_CONTROL_STOP };
@@ -52,9 +55,9 @@ struct event_handshake {
 /* A counter among them: "page-faults=1:2:0:0:1:", which is name=type:config:config1:config2:period:flags,
  * numbers in hex, type to config2 as in struct perf_event_attr. Flags: f the period is samples per second;
  * u, k, h count only in those modes (none: wherever allowed); p once for each step of precision. */
-#define EVENT_EVENTS_MAX 1024		 /* bytes of HPCT_EVENTS, NUL included */
-#define EVENT_WORD_SAMPLER " BY="	 /* " BY=timer": the source to take, record/agent/sample/source.h */
-#define EVENT_WORD_PAPI " papi="	 /* " papi=PAPI_TOT_CYC", once for each: record/agent/sample/papi.h */
+#define EVENT_EVENTS_MAX 1024	  /* bytes of HPCT_EVENTS, NUL included */
+#define EVENT_WORD_SAMPLER " BY=" /* " BY=timer": the source to take, record/agent/sample/source.h */
+#define EVENT_WORD_PAPI " papi="  /* " papi=PAPI_TOT_CYC", once for each: record/agent/sample/papi.h */
 /* " value=0/cycles=0:0:0:0:uk", which is group/name=type:config:config1:config2:flags: read at each sample,
  * record/agent/sample/counter_group.h */
 #define EVENT_WORD_VALUE " value="
@@ -87,5 +90,6 @@ struct event_handshake {
 #define EVENT_ENV_OPENCL "OPENCL_LAYERS"       /* may list several, separated by colons */
 #define EVENT_ENV_CUDA "CUDA_INJECTION64_PATH" /* a single one; not set if the user has set it */
 #define EVENT_ENV_NVTX "NVTX_INJECTION64_PATH" /* likewise */
+#define EVENT_ENV_NCCL "NCCL_PROFILER_PLUGIN"  /* likewise */
 
 #endif

@@ -47,8 +47,9 @@ def work(rounds, own):
             total += len(str(error))
         total += sum(counts(own.randrange(50)))
         Cycle(list(range(own.randrange(100))))
-        exec(compile(f"def made_{i % 7}(x):\n return x + {i}\nglobals()['made'] = made_{i % 7}", "<made>", "exec"))
-        total += globals()["made"](i)
+        space = {}
+        exec(compile(f"def made_{i % 7}(x):\n return x + {i}\n", "<made>", "exec"), space)
+        total += space[f"made_{i % 7}"](i)
     return total
 
 
