@@ -54,7 +54,9 @@ static void gpu_put(const struct summary *summary, struct lines *lines)
 
 static void python_put(const struct summary *summary, struct lines *lines)
 {
-	if (summary->python_unknown > 1 && !strcmp(summary->sampler, SUMMARY_OUTSIDE))
+	if (summary->python_unknown == EVENT_PYTHON_PYPY)
+		put(lines, "PyPy: its stack cannot be read (CPython's can): native frames only\n");
+	else if (summary->python_unknown > 1 && !strcmp(summary->sampler, SUMMARY_OUTSIDE))
 		put(lines,
 			"Python 3.%u: its stack cannot be read from outside (CPython 3.11's can): native "
 			"frames "
