@@ -38,6 +38,7 @@ struct summary {
 					traced by node */
 	uint64_t gpu_samples, gpu_samples_lost; /* of GPU instructions */
 	char gpu_unsampled[128];		/* why there are none, or fewer */
+	char gpu_uncounted[128];		/* the same of counters over time */
 	char gpu_unwatched[96]; /* the last reason why a process's GPUs were not traced all the time */
 	uint64_t gpu_operations, gpu_launches, gpu_unmatched, gpu_untimed, gpu_lost;
 	int switches_error;	 /* errno of one refusal; 0: not known */

@@ -90,5 +90,6 @@ struct event_handshake {
 #define EVENT_ENV_OPENCL "OPENCL_LAYERS"       /* may list several, separated by colons */
 #define EVENT_ENV_CUDA "CUDA_INJECTION64_PATH" /* a single one; not set if the user has set it */
 #define EVENT_ENV_NVTX "NVTX_INJECTION64_PATH" /* likewise */
+#define EVENT_ENV_NCCL "NCCL_PROFILER_PLUGIN"  /* likewise */
 
 #endif

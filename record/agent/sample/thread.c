@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "record/agent/base/plugin.h"
+#include "record/agent/java/java_blobs.h"
 #include "record/agent/process/address_reserve.h"
 #include "record/agent/process/process.h"
 #include "record/agent/process/switches.h"
@@ -83,6 +84,7 @@ void thread_init(void)
 	switches_init();
 	python_names_init();
 	python_runtime_init();
+	java_blobs_init();
 	openmp_init();
 	pool.free = NULL;
 	pool.unwinder = NULL;
@@ -103,6 +105,7 @@ void thread_init(void)
 	if (!space->hidden_begin)
 		module_map_range((uintptr_t)thread_init, &space->hidden_begin, &space->hidden_end);
 	space->hides = gpu_runtime_libraries_hides;
+	space->told_find = java_blobs_find;
 	module_map_loader_range(&space->loader_begin, &space->loader_end);
 	process.shared->fence_begin = space->fence_begin;
 	process.shared->fence_end = space->fence_end;
@@ -225,6 +228,7 @@ static void header_fill(
 	start_stop_ring_begin(ring);
 	atomic_store_explicit(&ring->tally_count, 0, memory_order_relaxed);
 	atomic_store_explicit(&ring->timer, 0, memory_order_relaxed);
+	atomic_store_explicit(&ring->call_begin_ns, 0, memory_order_relaxed);
 	atomic_store_explicit(&ring->unsampled, EVENT_SAMPLED, memory_order_relaxed);
 	memset(ring->name, 0, sizeof(ring->name));
 }
