@@ -39,6 +39,20 @@ uint64_t correlate_launch(struct gpu_process *process, uint64_t correlation, uin
 	return launch->link;
 }
 
+uint64_t correlate_said(struct gpu_process *process, uint64_t correlation, const struct store_record *span)
+{
+	struct correlate_launch *launch =
+		process->correlate ? correlate_launches_find(&process->correlate->launches, correlation)
+				   : NULL;
+
+	if (!launch)
+		return 0;
+	launch->said = span->attributes;
+	launch->said_bytes = span->bytes;
+	process->correlate->has_calls = true;
+	return launch->link;
+}
+
 /* ---- records of the activity ring ---- */
 
 static void queue_take(struct correlate_pass *at, const struct event_gpu_queue *said)
@@ -67,12 +81,21 @@ static struct correlate_queue *queue_unknown(struct correlate_queues *queues,
 	return correlate_queue_find(queues, process, writer, host, NO_NUMBER, NO_NUMBER, NO_NUMBER);
 }
 
+/* NULL: none yet, but for streams of figures, which have no spans. */
+static const struct correlate_queue *queue_first(const struct correlate_queues *queues)
+{
+	for (uint32_t i = 0; i < queues->count; i++)
+		if (queues->list[i].queue != EVENT_GPU_UTIL)
+			return &queues->list[i];
+	return NULL;
+}
+
 /* The queue of lost operations is unknown: reports them on the process's first queue; if it has none at the
  * end, on the stream without a queue. */
 static void lost_tell(struct correlate_pass *at, const struct event_ring *shared)
 {
 	struct correlate *correlate = at->correlate;
-	const struct correlate_queue *queue = correlate->queues.count ? &correlate->queues.list[0] : NULL;
+	const struct correlate_queue *queue = queue_first(&correlate->queues);
 	uint64_t lost = shared ? atomic_load(&shared->lost_full) - correlate->lost : 0;
 	struct store_record span = {
 		.begin_ns = at->now_ns, .end_ns = at->now_ns, .amount = lost, .what = STORE_OP_LOST};
@@ -153,6 +176,9 @@ static bool record_take(void *context, const struct event_header *h)
 	case EVENT_GPU_SAMPLE:
 		correlate_sample_take(at, (const void *)h);
 		return true;
+	case EVENT_GPU_VALUES:
+		correlate_values_take(at, (const void *)h);
+		return true;
 	case EVENT_GPU_UNSAMPLED:
 		correlate_unsampled_take(at, (const void *)h);
 		return true;
@@ -214,6 +240,7 @@ size_t correlate_drain(
 	if (shared)
 		ring_take(&at, shared);
 	correlate_queues_flush(&at.correlate->queues, writer);
+	correlate_calls_look(&at);
 	lost_tell(&at, shared);
 	return at.records;
 }
@@ -225,7 +252,10 @@ void correlate_complete(struct gpu_process *process, struct store_writer *writer
 
 	if (!correlate || complete_ns < CORRELATE_UNMATCHED_NS)
 		return;
-	oldest_ns = correlate_launches_oldest(&correlate->launches, complete_ns - CORRELATE_UNMATCHED_NS);
+	/* Where a call hangs the run goes on: whoever looks at it wants to see the present. */
+	oldest_ns = correlate->calls_open ? UINT64_MAX
+					  : correlate_launches_oldest(&correlate->launches,
+						    complete_ns - CORRELATE_UNMATCHED_NS);
 	complete_ns -= CORRELATE_LATE_NS;
 	if (oldest_ns < complete_ns)
 		complete_ns = oldest_ns;

@@ -16,13 +16,13 @@ struct options {
 	char events[EVENT_EVENTS_MAX]; /* in the form of EVENT_ENV_EVENTS */
 	char list[EVENT_EVENTS_MAX];   /* HPCRUN_EVENT_LIST; `asked` may point into it */
 	bool cuda_hold, cuda_whole_graphs;
-	unsigned pc_period; /* -e gpu=nvidia,pc: 2^N cycles; 0: none */
-	const char *gpu;    /* -e gpu=WORD: auto (the default), nvidia, opencl, level0, off */
+	struct events_gpu gpu; /* -e gpu=WORD: auto (the default), nvidia, opencl, level0, off */
 	struct gauges_asked gauges;
 	const char *pids;   /* -p as given; NULL: none */
 	const char *comm;   /* --comm as given; NULL: none */
 	const char *cgroup; /* --cgroup as given; NULL: none */
 	bool is_newest;
+	bool is_inject;	      /* by an agent that is loaded into them, not from outside */
 	bool is_all;	      /* -a: the whole machine */
 	uint64_t for_ns;      /* --for DURATION; 0: to the end */
 	uint32_t stack_bytes; /* --stack-bytes; 0: what the stacks need */

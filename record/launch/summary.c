@@ -86,6 +86,7 @@ static void sampling_add(struct summary *summary, const struct measured_process 
 void summary_add(struct summary *summary, const struct measured_process *process)
 {
 	summary->processes++;
+	summary->is_injected |= process->is_injected;
 	summary->threads += atomic_load(&process->shared->thread_count);
 	summary->threads_unmonitored += atomic_load(&process->shared->threads_unmonitored);
 	summary->unsampled += process->unsampled_threads;
@@ -123,6 +124,8 @@ void summary_add(struct summary *summary, const struct measured_process *process
 	summary->gpu_samples_lost += process->gpu.samples_lost;
 	if (process->gpu.unsampled[0])
 		memcpy(summary->gpu_unsampled, process->gpu.unsampled, sizeof(summary->gpu_unsampled));
+	if (process->gpu.uncounted[0])
+		memcpy(summary->gpu_uncounted, process->gpu.uncounted, sizeof(summary->gpu_uncounted));
 	if (process->gpu.unwatched[0])
 		memcpy(summary->gpu_unwatched, process->gpu.unwatched, sizeof(summary->gpu_unwatched));
 	if (!summary->switches_error)
@@ -197,6 +200,8 @@ static void gpu_numbers_put(const struct summary *summary, struct store_writer *
 		store_writer_meta_number(writer, "gpu_samples_lost", summary->gpu_samples_lost);
 	if (summary->gpu_unsampled[0])
 		store_writer_meta(writer, "gpu_unsampled", summary->gpu_unsampled);
+	if (summary->gpu_uncounted[0])
+		store_writer_meta(writer, "gpu_uncounted", summary->gpu_uncounted);
 	if (summary->gpu_unwatched[0])
 		store_writer_meta(writer, "gpu_unwatched", summary->gpu_unwatched);
 }

@@ -30,6 +30,7 @@ struct summary {
 	char uncounted[256]; /* counters that some threads lack */
 	uint64_t switches_read, switches_lost,
 		switches_refused;    /* records; processes or threads without them */
+	bool is_injected;	     /* some process got its agent while it ran */
 	uint32_t python_unknown;     /* minor version of an interpreter that cannot be read, 1: of no known
 					version; 0: none */
 	uint64_t names_refused;	     /* times a Python function got no name: the memory for them was full */
@@ -37,6 +38,7 @@ struct summary {
 					traced by node */
 	uint64_t gpu_samples, gpu_samples_lost; /* of GPU instructions */
 	char gpu_unsampled[128];		/* why there are none, or fewer */
+	char gpu_uncounted[128];		/* the same of counters over time */
 	char gpu_unwatched[96]; /* the last reason why a process's GPUs were not traced all the time */
 	uint64_t gpu_operations, gpu_launches, gpu_unmatched, gpu_untimed, gpu_lost;
 	int switches_error;	 /* errno of one refusal; 0: not known */

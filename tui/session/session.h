@@ -51,6 +51,7 @@ struct session_looks {
 	bool has_mouse;
 	bool is_fill;	/* '=' and '#' in blocks in colour too */
 	bool has_cross; /* the cursor's column is marked in all rows */
+	bool has_dots;	/* lanes are drawn as dots of braille */
 	bool has_loops; /* between the frames of the call stack */
 	bool no_sites;	/* nor from where each frame is called */
 };
@@ -74,6 +75,7 @@ struct session_heights {
 struct advice_page;
 struct alike_page;
 struct blame_page;
+struct critical_list;
 struct flame_page;
 struct lanes;
 struct compare;
@@ -90,6 +92,7 @@ struct session {
 	struct minimap minimap;
 	struct profile_page *profile; /* NULL: not asked for yet */
 	struct blame_page *blame;
+	struct critical_list *critical; /* NULL: not asked for yet */
 	struct advice_page *advice;
 	struct alike_page *alike;
 	struct lanes *lanes;	  /* figures over time below the rows; NULL: none */

@@ -7,6 +7,7 @@
 #include "record/agent/gpu/cuda/gpu_cuda.h"
 
 #include <limits.h>
+#include <link.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <string.h>
@@ -17,12 +18,12 @@
 #include "record/agent/base/wrap.h"
 #include "record/agent/gpu/cuda/gpu_cuda_pc.h"
 #include "record/agent/gpu/cuda/gpu_cuda_share.h"
+#include "record/agent/gpu/cuda/gpu_cuda_util.h"
 #include "record/agent/gpu/fatal_signal.h"
 #include "record/agent/process/environment.h"
 #include "record/agent/process/process.h"
 #include "record/agent/unwind/gpu_runtime_libraries.h"
 
-#define FLUSH_PERIOD_NS UINT64_C(200000000)
 #define PC_PERIOD_NS UINT64_C(50000000)	   /* half the span in which CUPTI hands over samples */
 #define FLUSH_MOST_NS UINT64_C(1000000000) /* maximum wait of an ending program for the last records */
 
@@ -101,6 +102,11 @@ static void wake(_Atomic uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
+void cuda_flusher_wake(void)
+{
+	wake(&flush_asked);
+}
+
 /* CUPTI delivers buffers when they are full or flushed, and a killed program loses what is in them, so
  * this flushes regularly. At the end, a buffer with an unfinished operation must be forced out. Only this
  * thread flushes, since CUPTI takes locks that a thread in a signal handler may hold. */
@@ -120,27 +126,43 @@ static void *flusher(void *nothing)
 		if (atomic_load(&cuda.state) == CUDA_ON && (is_asked || calls != seen))
 			cuda.api.cuptiActivityFlushAll(is_asked ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
 		seen = calls;
-		if (atomic_load(&cuda.state) == CUDA_ON)
+		if (atomic_load(&cuda.state) == CUDA_ON) {
 			cuda_pc_read(is_asked && !atomic_load(&is_saving));
+			cuda_util_read(is_asked && !atomic_load(&is_saving));
+		}
 		atomic_store(&flush_done, asked);
 		wake(&flush_done);
-		wait_change(&flush_asked, asked, cuda_pc_is_on() ? PC_PERIOD_NS : FLUSH_PERIOD_NS);
+		wait_change(&flush_asked, asked, cuda_pc_is_on() ? PC_PERIOD_NS : cuda_util_read_ns());
 	}
 	return NULL;
 }
 
+static struct {
+	_Atomic bool is_there;
+	pthread_t thread; /* joined only if the agent leaves: mostly it runs to the end */
+} flushing;
+
 static void flusher_start(void)
 {
-	static _Atomic bool is_there;
 	sigset_t all, before;
-	pthread_t thread;
 
-	if (atomic_exchange(&is_there, true))
+	if (atomic_exchange(&flushing.is_there, true))
 		return;
 	sigfillset(&all);
 	REAL(pthread_sigmask)(SIG_SETMASK, &all, &before);
-	REAL(pthread_create)(&thread, NULL, flusher, NULL); /* never joined: it runs to the end */
+	if (REAL(pthread_create)(&flushing.thread, NULL, flusher, NULL) && process.settings.injected)
+		atomic_store(&flushing.is_there, false);
 	REAL(pthread_sigmask)(SIG_SETMASK, &before, NULL);
+}
+
+/* It ends as the state is CUDA_OFF. */
+static void flusher_stop(void)
+{
+	if (!atomic_exchange(&flushing.is_there, false))
+		return;
+	atomic_fetch_add(&flush_asked, 1);
+	wake(&flush_asked);
+	REAL(pthread_join)(flushing.thread, NULL);
 }
 
 /* XLA (JAX, TensorFlow) changes its graphs between launches; when they are traced as wholes, the program
@@ -178,6 +200,7 @@ static void start(uint64_t caller)
 	if (!why) {
 		gpu_runtime_libraries_add((uintptr_t)cuda.api.cuptiSubscribe, true);
 		cuda_pc_open();
+		cuda_util_open();
 		why = cuda_begin();
 	}
 	atomic_store(&cuda.state, why ? CUDA_OFF : CUDA_ON);
@@ -187,7 +210,8 @@ static void start(uint64_t caller)
 	}
 	flusher_start();
 	gpu_exit_watch();
-	fatal_signal_watch();
+	if (!process.settings.injected) /* handlers of the program's would have to be kept apart from it */
+		fatal_signal_watch();
 }
 
 /* The driver calls this in cuInit, in the library that CUDA_INJECTION64_PATH names. */
@@ -227,6 +251,42 @@ static void cuda_library_loaded(const char *path)
 {
 	(void)path;
 	start((uintptr_t)__builtin_return_address(0));
+}
+
+/* ---- in a running process ---- */
+
+static int driver_look(struct dl_phdr_info *info, size_t bytes, void *begin)
+{
+	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+
+	(void)bytes;
+	if (!slash || strncmp(slash + 1, "libcuda.so", strlen("libcuda.so")) != 0)
+		return 0;
+	*(uint64_t *)begin = info->dlpi_addr;
+	return 1;
+}
+
+/* Contexts that there are already are told of by nobody. */
+static void cuda_come(void)
+{
+	uint64_t driver = 0;
+
+	if (!dl_iterate_phdr(driver_look, &driver))
+		return;
+	atomic_store(&cuda.state, CUDA_IDLE);
+	start(driver);
+	if (atomic_load(&cuda.state) == CUDA_ON)
+		gpu_used(gpu_now_ns());
+}
+
+static void cuda_leave(void)
+{
+	int on = CUDA_ON;
+
+	if (!atomic_compare_exchange_strong(&cuda.state, &on, CUDA_OFF))
+		return;
+	flusher_stop();
+	cuda_end();
 }
 
 /* The driver was loaded but did not call us: CUDA_INJECTION64_PATH named another library. */
@@ -279,4 +339,6 @@ const struct gpu_vendor gpu_nvidia = {.name = "nvidia",
 	.flush = cuda_flush,
 	.save = cuda_save,
 	.look_back = other_tool_say,
+	.come = cuda_come,
+	.leave = cuda_leave,
 	.child = cuda_child};
