@@ -352,13 +352,10 @@ static int say_lone(struct program_call *call, struct run *const *runs, const st
 		&lone, profiles, count, choice->view == PROFILE_TOP_DOWN, &call->arena, error);
 
 	for (size_t i = 0; i < count && rc == 0; i++)
-		if (lone[i].lone)
-			report_fit_say("%zu of %zu rows of %s are in no other run%s%s%s", lone[i].lone,
-				lone[i].rows, run_path(runs[i]), lone[i].metric ? ": " : "",
-				lone[i].metric
-					? arena_printf(&call->arena, "%.1f %% of its ", lone[i].percent)
-					: "",
-				lone[i].metric ? lone[i].metric : "");
+		if (lone[i].lone && lone[i].metric)
+			report_fit_say("%zu of %zu rows of %s are in no other run: %.1f %% of its %s",
+				lone[i].lone, lone[i].rows, run_path(runs[i]), lone[i].percent,
+				lone[i].metric);
 	return rc;
 }
 
