@@ -341,6 +341,10 @@ verb_bench() {
 		build/bench/collect_bench
 		return
 	fi
+	if [ "${1-}" = values ]; then
+		shift
+		exec build/bench/values_bench "$@"
+	fi
 	if [ "${1-}" = attach ]; then
 		shift
 		exec python3 tests/bench/attach.py --build build "$@"
@@ -349,6 +353,7 @@ verb_bench() {
 		shift
 		if [ $# -eq 0 ]; then
 			python3 tests/bench/jobs.py --build build
+			build/bench/values_bench
 			set -- 50:1000000 50:10000000 50:100000000 50:1000000000 1000:100000000 65536:16000000 \
 				131072:32000000
 		fi
@@ -462,19 +467,22 @@ verb_monkey() {
 		"$(find build-asan -name test_tui_monkey -type f)"
 }
 
-# verb_session : docs/timeline.svg and docs/session.cast anew, of a run that the tests state by hand, so that they are
+# verb_session : the pictures in docs/ and docs/session.cast anew, of runs that the tests state by hand, so that they are
 # the same everywhere
 verb_session() {
 	ensure build bench
 	compile build
-	HPCT_BIN=$PWD/build/bin HPCT_GOLDEN_UPDATE=1 bash tests/golden/view.sh readme
+	local picture
+	for picture in readme picture-gauges picture-gauges-plot; do
+		HPCT_BIN=$PWD/build/bin HPCT_GOLDEN_UPDATE=1 bash tests/golden/view.sh "$picture"
+	done
 	PATH=$PWD/build/bin:$PATH
 	rm -rf build/session && mkdir -p build/session
 	awk -f tests/golden/view_cfd.awk >build/session/cfd.tsv
 	hpct-import --from tsv build/session/cfd.tsv -o build/session/cfd.hpct
 	XDG_CONFIG_HOME=$PWD/build/session XDG_CACHE_HOME=$PWD/build/session \
 		python3 docs/session.py record build/session/cfd.hpct
-	say "docs/timeline.svg and docs/session.cast are new; look at the latter with: docs/session.py play"
+	say "docs/*.svg and docs/session.cast are new; look at the latter with: docs/session.py play"
 }
 
 # verb_fuzz [SECONDS] : each target that long, from the few inputs in tests/fuzz/corpus; what it found interesting
@@ -517,7 +525,8 @@ usage: ./build.sh [VERB]
            `bench view 1e9`: pictures and keys of the view on a run of so many records (1e8);
            `bench cuda`: what recording costs on an NVIDIA GPU (docs/gpu.md)
            `bench store [STREAMS:RECORDS ...]`: what questions cost as runs grow, cold and warm, beside a scan,
-           and what --jobs spares
+           and what --jobs spares;
+           `bench values [N]`: bytes of N figures over time (1e8), and what any window of them costs
   compare  inlined calls and lines of 10,000 addresses of large binaries (or of those given) beside addr2line -i;
            `compare --run RUN FILE`: of those that were sampled
   lint     layer check, clang-format, cppcheck, clang-tidy; warnings are errors
@@ -530,7 +539,7 @@ usage: ./build.sh [VERB]
   real     what people run: lammps, python, node, go, java, ruby, R ... (installed on demand), bare and recorded: same
            output, whole stacks
   monkey   random keys at the view under the sanitizers for 300 seconds, or as many as are given
-  session  draw docs/timeline.svg and record docs/session.cast anew; docs/session.py play shows it
+  session  draw docs/*.svg and record docs/session.cast anew; docs/session.py play shows it
   fuzz     run each fuzz target for 30 seconds, or as many as are given
 END
 }

@@ -434,6 +434,9 @@ static int prepare(struct record *record, struct error *error)
 		return error_set(error, ERROR_USAGE, "%s (--strict)", reason);
 	if (reason[0])
 		say(reason);
+	events_precision_say(record->options.events, reason, sizeof(reason));
+	if (reason[0])
+		say(reason);
 	if (record->target.unmeasurable) {
 		outside_choose(record, reason, sizeof(reason));
 		if (!record->outside.is_wanted && record->options.strict)

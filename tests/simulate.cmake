@@ -11,6 +11,11 @@ add_executable(store_bench bench/store_bench.c)
 target_link_libraries(store_bench PRIVATE hpct_store)
 set_target_properties(store_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
 
+# Prints bytes of figures over time, and ms of windows of them; ./build.sh bench values runs it.
+add_executable(values_bench bench/values_bench.c)
+target_link_libraries(values_bench PRIVATE hpct_store m)
+set_target_properties(values_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+
 # Prints ns per record of the whole collector, from rings to its store; ./build.sh bench runs it.
 if(TARGET hpct_record)
   add_executable(collect_bench bench/collect_bench.c)

@@ -22,7 +22,7 @@
 
 struct choice {
 	const char *width, *lines, *format;
-	bool is_shared, is_svg;
+	bool is_shared, is_svg, is_dots;
 	int columns, rows;
 };
 
@@ -63,14 +63,19 @@ static void print_title(struct run *run, const struct lane *lane, uint32_t count
 	putchar('\n');
 }
 
-static int print_lane(struct run *run, const struct lane *lane, uint32_t count, int rows, struct error *error)
+static int print_lane(struct run *run, const struct lane *lane, uint32_t count, const struct choice *choice,
+	struct error *error)
 {
+	const int cells = (int)(choice->is_dots ? (count + 1) / 2 : count);
 	struct grid grid;
 
-	if (grid_init(&grid, rows, (int)count, false))
+	if (grid_init(&grid, choice->rows, cells, false))
 		return error_memory(error);
 	print_title(run, lane, count);
-	lane_draw(&grid, 0, 0, rows, 1, lane->columns, count, &lane->scale, NULL);
+	if (choice->is_dots)
+		lane_draw_dots(&grid, 0, 0, choice->rows, 1, lane->columns, count, &lane->scale, NULL);
+	else
+		lane_draw(&grid, 0, 0, choice->rows, 1, lane->columns, count, &lane->scale, NULL);
 	grid_print(&grid, stdout);
 	grid_fini(&grid);
 	return 0;
@@ -163,9 +168,9 @@ static int print_text(struct program_call *call, const struct lane *lanes, uint3
 	int rc = 0;
 
 	for (uint32_t i = 0; i < count && !rc; i++)
-		rc = print_lane(call->run, &lanes[i], columns, choice->rows, error);
+		rc = print_lane(call->run, &lanes[i], columns, choice, error);
 	if (!rc)
-		print_times(call, (int)columns);
+		print_times(call, (int)(choice->is_dots ? columns / 2 : columns));
 	return rc;
 }
 
@@ -203,7 +208,8 @@ static int none_there(const struct program_call *call, size_t names, struct erro
 static int plot(struct program_call *call, const char *const *names, size_t name_count, struct error *error)
 {
 	const struct choice *choice = call->own;
-	uint32_t columns = choice->is_svg ? SVG_COLUMNS : (uint32_t)choice->columns, count;
+	const bool are_halves = choice->is_dots && call->format == REPORT_TABLE;
+	uint32_t columns = choice->is_svg ? SVG_COLUMNS : (uint32_t)choice->columns << are_halves, count;
 	uint64_t begin_ns = select_begin_ns(call->select), end_ns = select_end_ns(call->select);
 	uint64_t *edges = arena_calloc(&call->arena, (size_t)columns + 2, sizeof *edges);
 	struct figure *figures;
@@ -255,6 +261,19 @@ static int number_read(
 	return 0;
 }
 
+/* Without rows there is no place for a column. */
+static int check_formulas(const struct program_call *call, struct error *error)
+{
+	const struct choice *choice = call->own;
+	size_t formulas;
+
+	select_formulas(call->select, &formulas);
+	if (!formulas || (call->format != REPORT_TABLE && !choice->is_svg))
+		return 0;
+	return error_set(error, ERROR_USAGE,
+		"--metric 'NAME = FORMULA' adds a column to rows: give --format tsv or json, without --svg");
+}
+
 static int work(struct program_call *call, struct error *error)
 {
 	struct choice *choice = call->own;
@@ -273,6 +292,7 @@ static int work(struct program_call *call, struct error *error)
 	if (!has_run)
 		fprintf(stderr, "hpct-plot: reading %s\n", run_path(call->run));
 	rc = select_bind(call->select, call->run, error);
+	rc = rc ? rc : check_formulas(call, error);
 	rc = rc ? rc : plot(call, call->operands + has_run, call->operand_count - has_run, error);
 	run_close(call->run);
 	call->run = NULL;
@@ -282,6 +302,8 @@ static int work(struct program_call *call, struct error *error)
 static const struct program_option options[] = {
 	{0, "width", "COLUMNS", "of text (80)", .to = offsetof(struct choice, width)},
 	{0, "lines", "N", "of each figure: 1 to 8 (3)", .to = offsetof(struct choice, lines)},
+	{0, "braille", NULL, "as text: dots, two columns to a cell, the band from least to most",
+		.to = offsetof(struct choice, is_dots)},
 	{0, "shared", NULL, "one scale for all figures of one unit",
 		.to = offsetof(struct choice, is_shared)},
 	{0, "svg", NULL, "a drawing, with the band from least to most",
@@ -293,7 +315,7 @@ static const struct program program = {
 	.about = "figures over time: CPU, memory, I/O, GPUs, counters",
 	.operands = "[RUN] [NAME...]",
 	.operands_max = NAMES_MOST,
-	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUNS,
+	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUNS | PROGRAM_ROW_FORMULAS,
 	.refused = "context op metric min depth by top streams",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,

@@ -41,6 +41,9 @@ int events_write(char *to, const struct events_asked *asked, struct error *error
 /* Tries each counter of HPCT_EVENTS on this machine and removes those it refuses. Writes a sentence about
  * them to `why` of `room` bytes, or "". */
 void events_try(char *events, char *why, unsigned room);
+/* Writes what level of exact addresses events with :P have here, of those in HPCT_EVENTS, to `text` of `room`
+ * bytes, or "". */
+void events_precision_say(const char *events, char *text, unsigned room);
 
 /* Prints the list of -L. */
 void events_list(void);
@@ -51,9 +54,15 @@ bool events_is_papi(const char *name);
 const char *events_papi_refusal(const char *name);
 void events_list_papi(void);
 
-/* Sets *found (static) to the value that follows "gpu=" for that name, and *pc_period to N for samples of GPU
- * instructions each 2^N cycles ("nvidia,pc@65536"), 0: none. Negative: unknown name. */
-int events_gpu_find(const char **found, unsigned *pc_period, const char *name, struct error *error);
+/* What -e gpu= asks for. */
+struct events_gpu {
+	const char *vendor; /* the value that follows "gpu=", static; NULL: nothing was asked for */
+	unsigned pc_period; /* "nvidia,pc@65536": samples of instructions each 2^N cycles; 0: none */
+	uint64_t util_ns;   /* "nvidia,util@1ms": counters of the device each so long; 0: none */
+};
+/* Takes the words behind "gpu="; *found holds what words before asked for. Negative: unknown words, or such
+ * as exclude those before. */
+int events_gpu_find(struct events_gpu *found, const char *name, struct error *error);
 void events_list_gpus(void);
 
 /* Encodes an event of libpfm4: `name` is [pmu::]event[:mask][:modifier]. Negative: unknown event. */

@@ -286,6 +286,17 @@ static void read_energy(struct gauge_host *host, struct reading *reading)
 		total += host->packages[count++].total;
 	if (count)
 		put(reading, GAUGE_ENERGY, total);
+	else if (gauge_uncore_has(&host->uncore, reading->root, GAUGE_ENERGY))
+		put(reading, GAUGE_ENERGY, gauge_uncore_read(&host->uncore, GAUGE_ENERGY));
+}
+
+static void read_uncore(struct gauge_host *host, struct reading *reading)
+{
+	static const unsigned gauges[] = {GAUGE_ENERGY_MEMORY, GAUGE_MEMORY_READ, GAUGE_MEMORY_WRITTEN};
+
+	for (unsigned i = 0; i < sizeof(gauges) / sizeof(*gauges); i++)
+		if (is_due(reading, gauges[i]) && gauge_uncore_has(&host->uncore, reading->root, gauges[i]))
+			put(reading, gauges[i], gauge_uncore_read(&host->uncore, gauges[i]));
 }
 
 /* ---- the run's control group (v2) ---- */
@@ -362,11 +373,13 @@ void gauge_host_read(struct gauge_host *host, const char *root, struct gauge_met
 	read_clocks(&reading);
 	read_heat(&reading);
 	read_energy(host, &reading);
+	read_uncore(host, &reading);
 	read_cgroup(host, &reading);
 }
 
 void gauge_host_fini(struct gauge_host *host)
 {
+	gauge_uncore_fini(&host->uncore);
 	proc_file_close(&host->stat);
 	proc_file_close(&host->memory);
 	proc_file_close(&host->load);

@@ -5,6 +5,7 @@
 #define RECORD_GAUGE_HOST_H
 
 #include "record/gauges/gauge_stream.h"
+#include "record/gauges/gauge_uncore.h"
 #include "record/gauges/proc_text.h"
 
 #define GAUGE_PACKAGES 8u
@@ -19,6 +20,7 @@ struct gauge_energy {
 struct gauge_host {
 	struct proc_file stat, memory, load, network, disks, pressure[3];
 	struct gauge_energy packages[GAUGE_PACKAGES];
+	struct gauge_uncore uncore;
 	char cgroup[PROC_TEXT_PATH]; /* directory; "": none, or not looked for yet */
 	bool is_looked_for;
 };

@@ -46,6 +46,10 @@ enum gauge_scope { GAUGE_HOST, GAUGE_PROCESS, GAUGE_DEVICE };
 	X(FREQUENCY, "frequency", "Hz", GAUGE, HOST, 1, "mean clock of the cores")                           \
 	X(TEMPERATURE, "temperature", "mC", GAUGE, HOST, 1, "the hottest zone, in thousandths of a degree")  \
 	X(ENERGY, "energy", "uJ", COUNTER, HOST, 1, "energy of all packages (RAPL)")                         \
+	X(ENERGY_MEMORY, "energy_memory", "uJ", COUNTER, HOST, 1, "energy of memory (RAPL)")                 \
+	X(MEMORY_READ, "memory_read", "B", COUNTER, HOST, 1, "bytes that memory controllers read (uncore)")  \
+	X(MEMORY_WRITTEN, "memory_written", "B", COUNTER, HOST, 1,                                           \
+		"bytes that memory controllers wrote (uncore)")                                              \
 	X(CGROUP_MEMORY, "cgroup_memory", "B", GAUGE, HOST, 1, "memory of the run's control group")          \
 	X(CGROUP_MEMORY_LIMIT, "cgroup_memory_limit", "B", GAUGE, HOST, 1, "its limit")                      \
 	X(CGROUP_CPU_LIMIT, "cgroup_cpu_limit", "%", GAUGE, HOST, 1, "its limit of CPU time, 100: one core") \

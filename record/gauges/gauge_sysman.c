@@ -17,17 +17,29 @@
 #define DEVICES 32u
 #define PARTS 8u /* of one kind, of one device */
 
-#define FUNCTIONS(X)                                                                                      \
-	X(zeInit)                                                                                         \
-	X(zeDriverGet)                                                                                    \
-	X(zeDeviceGet)                                                                                    \
-	X(zesDeviceGetProperties) X(zesDeviceEnumEngineGroups) X(zesEngineGetProperties)                  \
-		X(zesEngineGetActivity) X(zesDeviceEnumMemoryModules) X(zesMemoryGetProperties)           \
-			X(zesMemoryGetState) X(zesDeviceEnumPowerDomains) X(zesPowerGetProperties)        \
-				X(zesPowerGetEnergyCounter) X(zesDeviceEnumFrequencyDomains) X(           \
-					zesFrequencyGetProperties) X(zesFrequencyGetState)                \
-					X(zesDeviceEnumTemperatureSensors) X(zesTemperatureGetProperties) \
-						X(zesTemperatureGetState) X(zesDevicePciGetStats)
+/* clang-format off */
+#define FUNCTIONS(X) \
+	X(zeInit) \
+	X(zeDriverGet) \
+	X(zeDeviceGet) \
+	X(zesDeviceGetProperties) \
+	X(zesDeviceEnumEngineGroups) \
+	X(zesEngineGetProperties) \
+	X(zesEngineGetActivity) \
+	X(zesDeviceEnumMemoryModules) \
+	X(zesMemoryGetProperties) \
+	X(zesMemoryGetState) \
+	X(zesDeviceEnumPowerDomains) \
+	X(zesPowerGetProperties) \
+	X(zesPowerGetEnergyCounter) \
+	X(zesDeviceEnumFrequencyDomains) \
+	X(zesFrequencyGetProperties) \
+	X(zesFrequencyGetState) \
+	X(zesDeviceEnumTemperatureSensors) \
+	X(zesTemperatureGetProperties) \
+	X(zesTemperatureGetState) \
+	X(zesDevicePciGetStats)
+/* clang-format on */
 
 struct sysman_device {
 	zes_device_handle_t handle;

@@ -67,12 +67,21 @@ static struct correlate_queue *queue_unknown(struct correlate_queues *queues,
 	return correlate_queue_find(queues, process, writer, host, NO_NUMBER, NO_NUMBER, NO_NUMBER);
 }
 
+/* NULL: none yet, but for streams of figures, which have no spans. */
+static const struct correlate_queue *queue_first(const struct correlate_queues *queues)
+{
+	for (uint32_t i = 0; i < queues->count; i++)
+		if (queues->list[i].queue != EVENT_GPU_UTIL)
+			return &queues->list[i];
+	return NULL;
+}
+
 /* The queue of lost operations is unknown: reports them on the process's first queue; if it has none at the
  * end, on the stream without a queue. */
 static void lost_tell(struct correlate_pass *at, const struct event_ring *shared)
 {
 	struct correlate *correlate = at->correlate;
-	const struct correlate_queue *queue = correlate->queues.count ? &correlate->queues.list[0] : NULL;
+	const struct correlate_queue *queue = queue_first(&correlate->queues);
 	uint64_t lost = shared ? atomic_load(&shared->lost_full) - correlate->lost : 0;
 	struct store_record span = {
 		.begin_ns = at->now_ns, .end_ns = at->now_ns, .amount = lost, .what = STORE_OP_LOST};
@@ -152,6 +161,9 @@ static bool record_take(void *context, const struct event_header *h)
 		return true;
 	case EVENT_GPU_SAMPLE:
 		correlate_sample_take(at, (const void *)h);
+		return true;
+	case EVENT_GPU_VALUES:
+		correlate_values_take(at, (const void *)h);
 		return true;
 	case EVENT_GPU_UNSAMPLED:
 		correlate_unsampled_take(at, (const void *)h);

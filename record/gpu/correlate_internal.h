@@ -195,6 +195,9 @@ struct correlate_pass {
 	size_t records;
 };
 
+/* correlate_values.c: figures over time that a device's counters give. */
+void correlate_values_take(struct correlate_pass *at, const struct event_gpu_values *said);
+
 /* correlate_samples.c: samples of GPU instructions, and missing ones. */
 void correlate_sample_take(struct correlate_pass *at, const struct event_gpu_sample *said);
 void correlate_unsampled_take(struct correlate_pass *at, const struct event_gpu_unsampled *said);

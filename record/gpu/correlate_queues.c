@@ -63,6 +63,12 @@ static struct store_record monitored_span(const struct correlate_queues *queues,
 	return span;
 }
 
+/* A device's figures over time: its stream has no time of its own, so no spans. */
+static bool is_figures(const struct correlate_queue *queue)
+{
+	return queue->queue == EVENT_GPU_UTIL;
+}
+
 /* Writes the queue's name and attributes known so far to its stream. */
 static void queue_show(const struct correlate_queues *queues, const struct correlate_queue *queue,
 	const struct gpu_process *process, struct store_writer *writer)
@@ -73,8 +79,10 @@ static void queue_show(const struct correlate_queues *queues, const struct corre
 
 	if (!stream)
 		return;
-	stream->name = queue->name;
+	stream->name = !is_figures(queue) ? queue->name : device ? device->uuid : 0;
 	stream->device_name = device ? device->name : 0;
+	if (is_figures(queue))
+		return;
 	span = monitored_span(queues, queue, process, writer, STORE_OPEN_NS);
 	store_writer_span_open(writer, queue->stream, HANDLE_MONITORED, &span);
 }
@@ -92,6 +100,8 @@ static void gap_show(
 {
 	struct store_record span = gap_span(gap);
 
+	if (is_figures(queue))
+		return;
 	if (gap->end_ns == STORE_OPEN_NS)
 		store_writer_span_open(writer, queue->stream, HANDLE_GAP, &span);
 	else
@@ -102,14 +112,18 @@ static struct correlate_queue *queue_new(struct correlate_queues *queues, const 
 	struct store_writer *writer, uint32_t host, const struct correlate_queue *like)
 {
 	bool is_pc = like->queue == EVENT_GPU_PC;
-	struct store_stream stream = {.kind = is_pc ? STORE_STREAM_PC : STORE_STREAM_GPU,
+	struct store_stream stream = {.kind = is_figures(like) ? STORE_STREAM_GAUGES
+					      : is_pc	       ? STORE_STREAM_PC
+							       : STORE_STREAM_GPU,
 		.host = host,
 		.rank = process->rank,
 		.pid = process->pid,
 		.generation = process->generation,
 		.device = like->device,
-		.context = like->context,
-		.queue = is_pc ? UINT32_MAX : like->queue,
+		.context = is_figures(like) ? 0 : like->context,
+		.queue = is_pc		    ? UINT32_MAX
+			 : is_figures(like) ? 0
+					    : like->queue,
 		.begin_ns = queues->used_ns > process->begin_ns ? queues->used_ns : process->begin_ns,
 		.end_ns = STORE_OPEN_NS};
 	struct correlate_queue *queue;
@@ -260,7 +274,8 @@ static void gap_close(struct correlate_queues *queues, struct store_writer *writ
 	gap->end_ns = end_ns > gap->begin_ns ? end_ns : gap->begin_ns;
 	span = gap_span(gap);
 	for (uint32_t i = 0; i < queues->count; i++)
-		store_writer_span_close(writer, queues->list[i].stream, HANDLE_GAP, &span);
+		if (!is_figures(&queues->list[i]))
+			store_writer_span_close(writer, queues->list[i].stream, HANDLE_GAP, &span);
 }
 
 static uint32_t reason_attribute(struct store_writer *writer, uint32_t reason)
@@ -306,7 +321,8 @@ void correlate_queues_close(struct correlate_queues *queues, const struct gpu_pr
 		if (queue->untimed_ns)
 			untimed_end(queues, queue, writer, last_ns);
 		queue_flush(queue, writer);
-		store_writer_span_close(writer, queue->stream, HANDLE_MONITORED, &span);
+		if (!is_figures(queue))
+			store_writer_span_close(writer, queue->stream, HANDLE_MONITORED, &span);
 		if (!stream)
 			continue;
 		stream->end_ns = last_ns;

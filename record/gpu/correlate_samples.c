@@ -56,9 +56,19 @@ void correlate_sample_take(struct correlate_pass *at, const struct event_gpu_sam
 	at->process->samples++;
 }
 
+/* Of figures over time: nothing shows that some are missing but the summary. */
+static void uncounted_take(struct correlate_pass *at, uint32_t reason)
+{
+	size_t size = 0;
+	const char *why = reason ? store_writer_text_at(at->writer, reason, &size) : "";
+
+	snprintf(at->process->uncounted, sizeof(at->process->uncounted), "%.*s", (int)size, why);
+}
+
 void correlate_unsampled_take(struct correlate_pass *at, const struct event_gpu_unsampled *said)
 {
-	struct correlate_queue *queue = queue_of(at, said->device, said->context);
+	const bool is_util = said->context == EVENT_GPU_UTIL;
+	struct correlate_queue *queue = is_util ? NULL : queue_of(at, said->device, said->context);
 	uint32_t reason = ring_texts_at(&at->correlate->texts, said->reason);
 	uint64_t time_ns = said->time_ns < at->now_ns ? said->time_ns : at->now_ns;
 	struct store_record span = {
@@ -68,6 +78,10 @@ void correlate_unsampled_take(struct correlate_pass *at, const struct event_gpu_
 	const char *why = "";
 	size_t size = 0;
 
+	if (is_util) {
+		uncounted_take(at, reason);
+		return;
+	}
 	if (reason)
 		why = store_writer_text_at(at->writer, reason, &size);
 	snprintf(at->process->unsampled, sizeof(at->process->unsampled), "%.*s", (int)size, why);

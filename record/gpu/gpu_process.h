@@ -29,6 +29,7 @@ struct gpu_process {
 	uint64_t kernels_pending;	/* kernels launched whose operation has not arrived */
 	uint64_t samples, samples_lost; /* of GPU instructions */
 	char unsampled[128];		/* why there are none, or fewer; "": as asked */
+	char uncounted[128];		/* the same of counters over time */
 	char unwatched[96];		/* why GPU tracing last failed; "": it works */
 };
 

@@ -33,7 +33,7 @@ const char options_help[] =
 	"                         thread's CPU time; CPUTIME@f200: 200 samples a second.\n"
 	"                         Repeat -e to add counters: page-faults@1, IO, MEMLEAK\n"
 	"  -c, --count N|fN       period or rate without @;  -L, --list  list all events\n"
-	"  -e gpu=auto|off|NAME   GPUs: nvidia, nvidia,pc (instructions), opencl, level0\n"
+	"  -e gpu=auto|off|NAME   GPUs: nvidia, nvidia,pc, nvidia,util, opencl, level0\n"
 	"      --gauges LIST      figures over time: off, 10Hz, resident,cpu_* (see -L)\n"
 	"      --keep DURATION    drop records older than 30s, 10m, 2h; their sums stay\n"
 	"      --summary FILE     write the summary to FILE, too (the run has it)\n"
@@ -296,9 +296,8 @@ static int option_take(struct options *options, int letter, struct error *error)
 	case 'U':
 		return unwinder_take(options, error);
 	case 'e':
-		return strncmp(optarg, "gpu=", 4)
-			       ? event_take(options, optarg, error)
-			       : events_gpu_find(&options->gpu, &options->pc_period, optarg + 4, error);
+		return strncmp(optarg, "gpu=", 4) ? event_take(options, optarg, error)
+						  : events_gpu_find(&options->gpu, optarg + 4, error);
 	case 't':
 		return 0;
 	case 'C':
@@ -443,14 +442,17 @@ static int words_add(struct options *options, struct error *error)
 	size_t used = strlen(options->events), room = sizeof(options->events) - used;
 	bool is_delayed = options->is_delayed || options->is_unsampled || is_set("HPCRUN_DELAY_SAMPLING");
 	bool keeps_recursion = options->keeps_recursion || is_set("HPCRUN_RETAIN_RECURSION");
-	char samples[32] = "";
+	char samples[48] = "";
 	int more;
 
-	if (options->pc_period)
-		snprintf(samples, sizeof(samples), " cuda-pc=%u", options->pc_period);
+	if (options->gpu.pc_period)
+		snprintf(samples, sizeof(samples), " cuda-pc=%u", options->gpu.pc_period);
+	if (options->gpu.util_ns)
+		snprintf(samples, sizeof(samples), " cuda-util=%llu",
+			(unsigned long long)options->gpu.util_ns);
 	more = snprintf(options->events + used, room, "%s%s%s gpu=%s%s%s%s%s%s%s%s", samples,
 		options->cuda_hold ? " cuda=hold" : "",
-		options->cuda_whole_graphs ? " cuda-graphs=graph" : "", options->gpu,
+		options->cuda_whole_graphs ? " cuda-graphs=graph" : "", options->gpu.vendor,
 		is_delayed ? EVENT_WORD_DELAY : "", options->is_unsampled ? EVENT_WORD_UNSAMPLED : "",
 		options->is_dormant ? EVENT_WORD_DORMANT : "", keeps_recursion ? EVENT_WORD_RECURSION : "",
 		options->has_libunwind ? EVENT_WORD_UNWINDER "libunwind" : "",
@@ -499,7 +501,7 @@ static int dormant_check(const struct options *options, struct error *error)
 			"--dormant waits for hpct-record --start, -ds for the program's "
 			"hpct_start(), -e NONE for nothing: give one of them");
 	if (strchr(events, ':') || strstr(events, EVENT_WORD_PAPI) || strstr(events, EVENT_WORD_MEMLEAK) ||
-		strstr(events, EVENT_WORD_WAITS) || options->pc_period)
+		strstr(events, EVENT_WORD_WAITS) || options->gpu.pc_period || options->gpu.util_ns)
 		return error_set(error, ERROR_USAGE,
 			"--dormant has CPUTIME and IO alone: other events must be counted from the program's "
 			"begin on");
@@ -554,8 +556,8 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 		if (result)
 			return result;
 	}
-	if (!options->gpu) /* its tools cost something from the begin on */
-		options->gpu = options->is_dormant ? "off" : "auto";
+	if (!options->gpu.vendor) /* its tools cost something from the begin on */
+		options->gpu.vendor = options->is_dormant ? "off" : "auto";
 	options->asked.is_lenient = !options->asked.probability && is_set("HPCRUN_MEMLEAK_PROB");
 	if (options->asked.is_lenient)
 		options->asked.probability = getenv("HPCRUN_MEMLEAK_PROB");

@@ -16,8 +16,7 @@ struct options {
 	char events[EVENT_EVENTS_MAX]; /* in the form of EVENT_ENV_EVENTS */
 	char list[EVENT_EVENTS_MAX];   /* HPCRUN_EVENT_LIST; `asked` may point into it */
 	bool cuda_hold, cuda_whole_graphs;
-	unsigned pc_period; /* -e gpu=nvidia,pc: 2^N cycles; 0: none */
-	const char *gpu;    /* -e gpu=WORD: auto (the default), nvidia, opencl, level0, off */
+	struct events_gpu gpu; /* -e gpu=WORD: auto (the default), nvidia, opencl, level0, off */
 	struct gauges_asked gauges;
 	const char *pids;   /* -p as given; NULL: none */
 	const char *comm;   /* --comm as given; NULL: none */

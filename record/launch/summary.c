@@ -123,6 +123,8 @@ void summary_add(struct summary *summary, const struct measured_process *process
 	summary->gpu_samples_lost += process->gpu.samples_lost;
 	if (process->gpu.unsampled[0])
 		memcpy(summary->gpu_unsampled, process->gpu.unsampled, sizeof(summary->gpu_unsampled));
+	if (process->gpu.uncounted[0])
+		memcpy(summary->gpu_uncounted, process->gpu.uncounted, sizeof(summary->gpu_uncounted));
 	if (process->gpu.unwatched[0])
 		memcpy(summary->gpu_unwatched, process->gpu.unwatched, sizeof(summary->gpu_unwatched));
 	if (!summary->switches_error)
@@ -197,6 +199,8 @@ static void gpu_numbers_put(const struct summary *summary, struct store_writer *
 		store_writer_meta_number(writer, "gpu_samples_lost", summary->gpu_samples_lost);
 	if (summary->gpu_unsampled[0])
 		store_writer_meta(writer, "gpu_unsampled", summary->gpu_unsampled);
+	if (summary->gpu_uncounted[0])
+		store_writer_meta(writer, "gpu_uncounted", summary->gpu_uncounted);
 	if (summary->gpu_unwatched[0])
 		store_writer_meta(writer, "gpu_unwatched", summary->gpu_unwatched);
 }

@@ -22,12 +22,12 @@ struct summary {
 	uint64_t weight_ns, handler_ns; /* of all samples; that the agent spent on them */
 	uint64_t never_started;		/* processes in which sampling was off to the end */
 	uint64_t pauses_refused;
-	uint64_t counts, cpu_ns; /* counters' signals; CPU time of ended threads */
+	uint64_t counts, cpu_ns;		       /* counters' signals; CPU time of ended threads */
 	uint64_t values_enabled_ns, values_running_ns; /* of groups that are read, see event_ring */
-	char sampler[16];	 /* sampler of its samples */
-	int sampler_reason;	 /* why no better sampler: enum event_sampler_reason or -errno */
-	uint64_t foreign;	 /* signals in threads that the agent does not know */
-	char uncounted[256];	 /* counters that some threads lack */
+	char sampler[16];			       /* sampler of its samples */
+	int sampler_reason;  /* why no better sampler: enum event_sampler_reason or -errno */
+	uint64_t foreign;    /* signals in threads that the agent does not know */
+	char uncounted[256]; /* counters that some threads lack */
 	uint64_t switches_read, switches_lost,
 		switches_refused;    /* records; processes or threads without them */
 	uint32_t python_unknown;     /* minor version of an interpreter that cannot be read, 1: of no known
@@ -37,6 +37,7 @@ struct summary {
 					traced by node */
 	uint64_t gpu_samples, gpu_samples_lost; /* of GPU instructions */
 	char gpu_unsampled[128];		/* why there are none, or fewer */
+	char gpu_uncounted[128];		/* the same of counters over time */
 	char gpu_unwatched[96]; /* the last reason why a process's GPUs were not traced all the time */
 	uint64_t gpu_operations, gpu_launches, gpu_unmatched, gpu_untimed, gpu_lost;
 	int switches_error;	 /* errno of one refusal; 0: not known */

@@ -46,6 +46,8 @@ static void gpu_put(const struct summary *summary, struct lines *lines)
 			   "wholes\n");
 	if (summary->gpu_unsampled[0])
 		put(lines, "gpu instructions not sampled as asked: %s\n", summary->gpu_unsampled);
+	if (summary->gpu_uncounted[0])
+		put(lines, "gpu counters not sampled as asked: %s\n", summary->gpu_uncounted);
 	if (summary->gpu_unwatched[0])
 		put(lines, "gpu not traced all the time: %s\n", summary->gpu_unwatched);
 }

@@ -52,9 +52,9 @@ struct event_handshake {
 /* A counter among them: "page-faults=1:2:0:0:1:", which is name=type:config:config1:config2:period:flags,
  * numbers in hex, type to config2 as in struct perf_event_attr. Flags: f the period is samples per second;
  * u, k, h count only in those modes (none: wherever allowed); p once for each step of precision. */
-#define EVENT_EVENTS_MAX 1024		 /* bytes of HPCT_EVENTS, NUL included */
-#define EVENT_WORD_SAMPLER " BY="	 /* " BY=timer": the source to take, record/agent/sample/source.h */
-#define EVENT_WORD_PAPI " papi="	 /* " papi=PAPI_TOT_CYC", once for each: record/agent/sample/papi.h */
+#define EVENT_EVENTS_MAX 1024	  /* bytes of HPCT_EVENTS, NUL included */
+#define EVENT_WORD_SAMPLER " BY=" /* " BY=timer": the source to take, record/agent/sample/source.h */
+#define EVENT_WORD_PAPI " papi="  /* " papi=PAPI_TOT_CYC", once for each: record/agent/sample/papi.h */
 /* " value=0/cycles=0:0:0:0:uk", which is group/name=type:config:config1:config2:flags: read at each sample,
  * record/agent/sample/counter_group.h */
 #define EVENT_WORD_VALUE " value="

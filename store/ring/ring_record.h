@@ -73,6 +73,7 @@ enum event_type {
 				  places */
 	EVENT_KERNEL,	       /* from outside: what the kernel did at the next sample */
 	EVENT_SWITCH,	       /* from outside: the thread was switched in or out */
+	EVENT_GPU_VALUES,      /* activity ring: counters of a device over time */
 	EVENT_TYPE_COUNT
 };
 
@@ -301,14 +302,43 @@ struct event_gpu_sample {
 	uint32_t metric;   /* text id */
 };
 
+#define EVENT_GPU_UTIL (UINT32_MAX - 2) /* as a queue or a context: counters of the whole device */
+
 struct event_gpu_unsampled {
 	struct event_header h;
 	uint64_t time_ns;
 	uint64_t count; /* samples lost; 0: not known how many */
 	uint32_t device;
-	uint32_t context;
-	uint32_t reason; /* text id */
-	uint32_t is_end; /* sampling has ended, or never began */
+	uint32_t context; /* EVENT_GPU_UTIL: what is missing are counters over time */
+	uint32_t reason;  /* text id */
+	uint32_t is_end;  /* sampling has ended, or never began */
+};
+
+/* A device's figures over time that its counters give: name, unit and kind as in a run, what it is. A gauge
+ * holds from its record's time to the next one's; a counter has grown up to its record's time. */
+#define EVENT_GPU_FIGURES(X)                                                                                 \
+	X(SM_ACTIVE, "sm_active", "permille", GAUGE,                                                         \
+		"time in which a multiprocessor had work, the mean of all")                                  \
+	X(SM_TENSOR, "sm_tensor", "permille", GAUGE, "use of the pipes for matrices, of their peak")         \
+	X(SM_FMA, "sm_fma", "permille", GAUGE, "use of the pipes for floating-point numbers, of their peak") \
+	X(SM_OCCUPANCY, "sm_occupancy", "permille", GAUGE, "warps on multiprocessors, of as many as fit")    \
+	X(DRAM_READ, "dram_read", "B", COUNTER, "bytes read from the device's memory")                       \
+	X(DRAM_WRITTEN, "dram_written", "B", COUNTER, "bytes written to the device's memory")                \
+	X(PCIE_RECEIVED, "pcie_received", "B", COUNTER, "bytes over PCIe to the device")                     \
+	X(PCIE_SENT, "pcie_sent", "B", COUNTER, "bytes over PCIe from the device")
+enum event_gpu_figure {
+#define X(id, name, unit, kind, text) EVENT_GPU_##id,
+	EVENT_GPU_FIGURES(X)
+#undef X
+		EVENT_GPU_FIGURE_COUNT
+};
+
+struct event_gpu_values {
+	struct event_header h;
+	uint64_t time_ns;
+	uint32_t device;
+	uint32_t figures; /* bit per enum event_gpu_figure: which values follow, in this order */
+	uint64_t value[];
 };
 
 static_assert(sizeof(struct event_header) == 8, "event header");
@@ -320,7 +350,7 @@ static_assert(sizeof(struct event_gpu) == 64, "gpu");
 static_assert(sizeof(struct event_gpu_device) == 24 && sizeof(struct event_gpu_queue) == 32 &&
 		      sizeof(struct event_gpu_unmonitored) == 24 && sizeof(struct event_gpu_used) == 16 &&
 		      sizeof(struct event_gpu_fault) == 32 && sizeof(struct event_gpu_sample) == 56 &&
-		      sizeof(struct event_gpu_unsampled) == 40,
+		      sizeof(struct event_gpu_unsampled) == 40 && sizeof(struct event_gpu_values) == 24,
 	"what is known of GPUs");
 
 #endif

@@ -20,6 +20,7 @@
  *   pcsymbol=N   samples of instructions are of the function with that symbol; without it there are none
  *   pcenable=N  pcget=N   that result of these functions;  pcdropped=N: samples dropped in each read-out
  *   pcfull       the GPU's buffer of samples was full
+ *   util...      counters over time: cupti_util.c
  *   illegal=N    launch N faults: no record has times any more, and each wait fails; mute: that launch has no
  * record module=PATH  the file is loaded as a GPU binary by the first call (the last word)
  */
@@ -51,16 +52,6 @@ static bool tells_compiles;
 /* The calls that there are; a number is a place in here. */
 static const char *const names[] = {"", "cuLaunchKernel", "cuCtxSynchronize", "cuMemAlloc_v2",
 	"cuModuleLoadData", "cuGraphInstantiateWithFlags"};
-
-static long word(const char *key, long otherwise)
-{
-	const char *text = getenv("FAKE_CUPTI"), *at = text ? strstr(text, key) : NULL;
-
-	if (!at)
-		return otherwise;
-	at += strlen(key);
-	return *at == '=' ? strtol(at + 1, NULL, 0) : 1;
-}
 
 API CUptiResult CUPTIAPI cuptiGetVersion(uint32_t *version)
 {
@@ -453,7 +444,7 @@ API void fake_call(const char *name, const char *kernel)
 
 	while (id < sizeof(names) / sizeof(*names) && strcmp(names[id], name))
 		id++;
-	if (word("pcsymbol", 0)) {
+	if (word("pcsymbol", 0) || word("util", 0)) {
 		data.context = (CUcontext)&called;
 		data.contextUid = 1;
 	}

@@ -126,6 +126,6 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	end_by(getenv("FAKE_END"));
 	if (getenv("FAKE_LINGER"))
-		sleep((unsigned)atoi(getenv("FAKE_LINGER")));
+		usleep((useconds_t)(1e6 * atof(getenv("FAKE_LINGER"))));
 	return 3;
 }

@@ -71,6 +71,34 @@ if command -v rpmbuild >/dev/null && command -v rpm2archive >/dev/null; then
 	PATH=$HPCT_BIN:/usr/bin:/bin
 fi
 
+# What makes the shared libraries of the archive: code for programs, with variables of threads, as a library.
+if [ "$(uname -m)" = x86_64 ]; then
+	cat >program.c <<-'END'
+		#include <string.h>
+		static __thread int number, errors[2];
+		static __thread long kept = 7;
+		long put(int value);
+		long put(int value)
+		{
+			number = value;
+			kept += number;
+			if (number == 3)
+				errors[1] = 100;
+			return kept + errors[1];
+		}
+	END
+	gcc -O2 -fPIE -c program.c 2>err || fail "gcc: $(cat err)"
+	code "code for programs" 0 python3 "$HPCT_SOURCE/store/portable/relocatable.py" program.o library.o
+	check "it was for programs" grep -q TPOFF32 <(readelf -rW program.o)
+	gcc -shared library.o -o library.so 2>err || fail "a library of it: $(cat err)"
+	same "it keeps what it is told" '12 115 120' "$(python3 -c 'import ctypes; f = ctypes.CDLL("./library.so").put; print(f(5), f(3), f(5))')"
+	printf 'static __thread int x; int *where(void); int *where(void) { return &x; }\n' >address.c
+	gcc -O2 -fPIE -c address.c
+	code "an address of a thread's variable" 1 python3 "$HPCT_SOURCE/store/portable/relocatable.py" address.o no.o
+	sentence "an address of a thread's variable"
+	code "no object" 1 python3 "$HPCT_SOURCE/store/portable/relocatable.py" program.c no.o
+fi
+
 module=$(command -v modulecmd || find /usr/lib -name modulecmd.tcl 2>/dev/null | head -n 1)
 if [ -n "$module" ]; then
 	mv tree elsewhere

@@ -15,6 +15,9 @@ code "values" 0 hpct-record -o faults.hpct --summary summary -e CPUTIME@1000 -e 
 ! grep -q 'not counted' err summary || skip "no counters here: $(grep -h 'not counted' err summary | head -n 1)"
 all=$(counted faults page-faults '<program root>')
 near "a page fault for each page that is touched" 20000 "$(counted faults page-faults touch)" 500
+if command -v perf >/dev/null && perf stat -x, -o stat -e page-faults -- "$tests/faults" 20000 >/dev/null 2>&1; then
+	near "to 2 %, what perf stat counts" "$(sed -n 's/,.*page-faults.*//p' stat)" "$all" 400
+fi
 near "the same by the event beside it" "$all" "$(counted faults minor-faults '<program root>')" 20
 near "task-clock is the CPU time" "$(counted faults CPUTIME '<program root>')" "$(counted faults task-clock '<program root>')" 20000000
 same "its unit" ns "$(hpct-info faults.hpct --metrics --format tsv | tsv '$c["metric"] == "task-clock" { print $c["unit"] }')"

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # view.sh NAME: draws one screen of view_cases and compares it with view_NAME.screen (readme: docs/timeline.svg, the
-# picture at the top of the README).
+# picture at the top of the README; picture-NAME: docs/NAME.svg, picture-gauges-plot being of hpct-plot).
 # In: HPCT_BIN. HPCT_GOLDEN_UPDATE=1 writes the screen anew: look at the difference before it is committed.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "$0")" && pwd)
 name=$1 screen_file=$here/view_$1.screen
 [ "$name" != readme ] || screen_file=$here/../../docs/timeline.svg
+[[ $name != picture-* ]] || screen_file=$here/../../docs/${name#picture-}.svg
 export PATH=$HPCT_BIN:$PATH TZ=UTC
 unset NO_COLOR
 work=$(mktemp -d "${TMPDIR:-/tmp}/hpct-golden.XXXXXX")
@@ -45,7 +46,11 @@ case $name in
 no-data) want=3 ;;
 too-small | tiny) want=2 ;;
 esac
-LC_ALL=$locale hpct-view "$run.hpct" --print "$size" ${words[@]+"${words[@]}"} --keys "$keys" >screen || got=$?
+if [ "$name" = picture-gauges-plot ]; then
+	LC_ALL=$locale hpct-plot "$run.hpct" "${words[@]}" >screen || got=$?
+else
+	LC_ALL=$locale hpct-view "$run.hpct" --print "$size" ${words[@]+"${words[@]}"} --keys "$keys" >screen || got=$?
+fi
 [ "$got" = "$want" ] || { echo "exit code $got, not $want"; exit 1; }
 sed -i 's/\x1b/\\e/g' screen # colours, so that people can read the difference
 if [ -n "${HPCT_GOLDEN_UPDATE-}" ]; then

@@ -5,8 +5,8 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
-#include "formats/format_table.h"
 #include "formats/base/stream_text.h"
+#include "formats/format_table.h"
 #include "tests/simulate.h"
 #include "timeline/profile/profile.h"
 #include "timeline/stats/stats.h"

@@ -4,21 +4,26 @@
  * of energy go on where they wrap, a pid given to another process ends the first one's figures, --gauges
  * means what it says, passes that cost too much get rarer.
  */
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "record/gauges/gauge_uncore.h"
 #include "record/gauges/gauge_vendor.h"
 #include "record/gauges/gauges.h"
 #include "store/read/reader.h"
 #include "store/rollup/series_read.h"
+#include "tests/unit/seed.h"
 
 #define TICK_NS UINT64_C(10000000)
 #define PASS_NS UINT64_C(100000000)
@@ -200,6 +205,142 @@ static void test_figures(void **unused)
 	assert_true(load == 1.25);
 }
 
+/* ---- bytes ---- */
+
+#define MINUTES 10u
+#define COMMIT_PASSES 10u /* the collector commits about once a second */
+
+static void put_noisy(unsigned pass, uint64_t *seed)
+{
+	static uint64_t busy, user, faults, received, pages = 50000;
+	char text[512];
+
+	busy += seed_next(seed) % 20;
+	user += seed_next(seed) % 11;
+	faults += seed_next(seed) % 300;
+	received += seed_next(seed) % 100000;
+	pages += seed_next(seed) % 64;
+	pages = pages > 100000 ? 50000 : pages;
+	snprintf(text, sizeof text,
+		"cpu  %llu 10 %u 1000 %u 2 3 40 0 0\ncpu0 1 0 30 500 5 2 3 40 0 0\nprocs_running %u\n",
+		(unsigned long long)busy, pass / 3, pass / 11, (unsigned)(1 + seed_next(seed) % 4));
+	put_file("/proc/stat", text);
+	snprintf(text, sizeof text, "MemTotal: 16000000 kB\nMemAvailable: %u kB\n",
+		(unsigned)(8000000 - pass * 4 + seed_next(seed) % 512));
+	put_file("/proc/meminfo", text);
+	snprintf(text, sizeof text, "eth0: %llu 1 0 0 0 0 0 0 %u 1 0 0 0 0 0 0\n",
+		(unsigned long long)received, pass * 60);
+	put_file("/proc/net/dev", text);
+	snprintf(text, sizeof text,
+		"77 (a) S 1 77 77 0 -1 4194304 %llu 0 7 0 %llu %u 0 0 20 0 %u 0 4711 1000 %llu 1844 1 1 0 "
+		"0\n",
+		(unsigned long long)faults, (unsigned long long)user, pass / 7, 3 + pass / 1000,
+		(unsigned long long)pages);
+	put_file("/proc/77/stat", text);
+	snprintf(text, sizeof text, "90000 %llu 100 1 0 800 0\n", (unsigned long long)pages);
+	put_file("/proc/77/statm", text);
+}
+
+/* An hour of twenty figures, ten times a second, is to take at most 2 MB: ten minutes of them, of noisy
+ * numbers, a sixth of that, the store's own pages included. */
+static void test_bytes(void **unused)
+{
+	static const char names[] = "10Hz,cpu_user,cpu_system,resident,private,faults,major_faults,threads,"
+				    "read,written,storage_read,"
+				    "storage_written,cpu_busy,cpu_iowait,cpu_stolen,memory_used,memory_total,"
+				    "runnable,net_received,"
+				    "net_sent,load";
+	struct gauges_process *process = NULL;
+	struct store_writer *writer = create();
+	struct gauges_asked asked;
+	struct gauges *gauges;
+	uint64_t seed = seed_take("unit.record.gauges", 7);
+	struct error error;
+	struct stat status;
+
+	(void)unused;
+	put_host(100, 5);
+	put_process(20, 5, 600, 4711);
+	target.begin_ns = 0;
+	assert_int_equal(gauges_parse(&asked, names, &error), 0);
+	gauges = gauges_new(&asked, root, 0);
+	for (unsigned i = 1; i <= MINUTES * 600; i++) {
+		put_noisy(i, &seed);
+		pass(gauges, &process, writer, i * PASS_NS);
+		if (i % COMMIT_PASSES == 0)
+			assert_int_equal(store_writer_commit(writer, &error), 0);
+	}
+	gauges_process_end(gauges, process, writer, MINUTES * 600 * PASS_NS);
+	gauges_rest(gauges, writer, MINUTES * 600 * PASS_NS);
+	gauges_free(gauges);
+	assert_int_equal(store_writer_close(writer, &error), 0);
+	assert_int_equal(series_of("resident", true).count, MINUTES * 600);
+	assert_int_equal(series_of("net_received", false).count, MINUTES * 600);
+	assert_int_equal(stat(store, &status), 0);
+	printf("%u minutes of 20 figures: %lu bytes, %.2f a value\n", MINUTES,
+		(unsigned long)status.st_blocks * 512, (double)status.st_blocks * 512 / (MINUTES * 600 * 20));
+	assert_true((uint64_t)status.st_blocks * 512 <= 2000000 / 6);
+}
+
+/* ---- how often ---- */
+
+static uint64_t pass_cost_ns; /* what a pass takes, as the clock of CPU time says; 0: the clock's own */
+
+int __real_clock_gettime(clockid_t clock, struct timespec *time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
+{
+	static uint64_t now_ns;
+
+	if (clock != CLOCK_THREAD_CPUTIME_ID || !pass_cost_ns)
+		return __real_clock_gettime(clock, time);
+	now_ns += pass_cost_ns; /* it is asked at a pass's begin and end */
+	time->tv_sec = (time_t)(now_ns / 1000000000);
+	time->tv_nsec = (long)(now_ns % 1000000000);
+	return 0;
+}
+
+/* The interval that so many passes of that cost lead to. */
+static uint64_t settled_ns(struct gauges *gauges, struct store_writer *writer, uint64_t cost_ns)
+{
+	uint64_t at_ns = 0;
+
+	pass_cost_ns = cost_ns;
+	for (unsigned i = 0; i < 60; i++) {
+		at_ns = gauges_due_ns(gauges);
+		gauges_take(gauges, writer, 0, at_ns);
+		gauges_taken(gauges, writer);
+	}
+	pass_cost_ns = 0;
+	return gauges_due_ns(gauges) - at_ns;
+}
+
+/* Whatever a pass costs, with a thousand processes or on a slow machine, passes take a thousandth of a core
+ * at most; when they get cheap, they come as often as before. A rate that the user gave stays. */
+static void test_fall(void **unused)
+{
+	struct gauges_asked asked = gauges_default();
+	struct store_writer *writer = create();
+	struct gauges *gauges = gauges_new(&asked, root, 0);
+	struct error error;
+
+	(void)unused;
+	put_host(100, 5);
+	assert_int_equal(settled_ns(gauges, writer, 20000), PASS_NS);
+	assert_int_equal(settled_ns(gauges, writer, 1000000), 16 * PASS_NS); /* 1 ms a pass, 1.6 s apart */
+	assert_true(settled_ns(gauges, writer, 20000000) >= 20000000000);
+	assert_int_equal(settled_ns(gauges, writer, 5000), PASS_NS);
+	gauges_rest(gauges, writer, gauges_due_ns(gauges));
+	gauges_free(gauges);
+	assert_int_equal(gauges_parse(&asked, "10Hz", &error), 0);
+	gauges = gauges_new(&asked, root, 0);
+	assert_int_equal(settled_ns(gauges, writer, 20000000), PASS_NS);
+	gauges_rest(gauges, writer, gauges_due_ns(gauges));
+	gauges_free(gauges);
+	assert_int_equal(store_writer_close(writer, &error), 0);
+}
+
 /* By default most are read once a second, a young process not at all; a list leaves out the others. */
 static void test_choice(void **unused)
 {
@@ -247,10 +388,156 @@ static uint64_t count_alone(const char *name, bool is_process)
 	return series_of(strcmp(name, "cores") ? name : "core1_busy", is_process).count;
 }
 
+/* ---- counters outside the cores ---- */
+
+#define DEVICES "/sys/bus/event_source/devices"
+
+static void put_event(
+	const char *pmu, const char *event, const char *terms, const char *scale, const char *unit)
+{
+	static const char *const ends[] = {"", ".scale", ".unit"};
+	const char *const texts[] = {terms, scale, unit};
+	char path[160], text[64];
+
+	for (unsigned i = 0; i < 3; i++) {
+		snprintf(path, sizeof path, DEVICES "/%s/events/%s%s", pmu, event, ends[i]);
+		snprintf(text, sizeof text, "%s\n", texts[i]);
+		put_file(path, text);
+	}
+}
+
+/* PMUs whose numbers are the kernel's own events, since no others are sure to be here: what they count is
+ * page faults on core 0. */
+static void put_pmu(const char *pmu)
+{
+	char path[160];
+
+	snprintf(path, sizeof path, DEVICES "/%s/type", pmu);
+	put_file(path, "1\n");
+	snprintf(path, sizeof path, DEVICES "/%s/cpumask", pmu);
+	put_file(path, "0\n");
+	snprintf(path, sizeof path, DEVICES "/%s/format/event", pmu);
+	put_file(path, "config:0-7\n");
+	snprintf(path, sizeof path, DEVICES "/%s/format/umask", pmu);
+	put_file(path, "config:8-15\n");
+}
+
+static void put_pmus(void)
+{
+	put_pmu("power");
+	put_event("power", "energy-pkg", "event=0x02", "0.5", "Joules");
+	put_event("power", "energy-ram", "event=0x02", "0.25", "Joules");
+	put_pmu("uncore_imc_0");
+	put_event("uncore_imc_0", "cas_count_read", "event=0x02,umask=0x00", "6.103515625e-5", "MiB");
+	put_event("uncore_imc_0", "cas_count_write", "event=0x02", "1", "GiB"); /* of no known unit */
+	put_pmu("uncore_imc_1");
+	put_event("uncore_imc_1", "cas_count_read", "event=0x02", "6.103515625e-5", "MiB");
+	/* The same bytes once more, by counters of another name: they do not count twice. */
+	put_pmu("uncore_imc_free_running_0");
+	put_event("uncore_imc_free_running_0", "data_read", "event=0x02", "1", "MiB");
+	put_event("uncore_imc_free_running_0", "data_write", "event=0x02", "1", "MiB");
+	/* None for us: other names, and an event that its files do not describe. */
+	put_pmu("cpu");
+	put_event("cpu", "cas_count_read", "event=0x02", "1", "MiB");
+	put_pmu("uncore_cbox_0");
+	put_event("uncore_cbox_0", "cas_count_read", "event=0x02,thresh=1", "1", "MiB");
+}
+
+static void touch_pages(unsigned count)
+{
+	char *pages = mmap(NULL, count * 4096ul, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	madvise(pages, count * 4096ul, MADV_NOHUGEPAGE);
+	for (unsigned i = 0; i < count; i++)
+		((volatile char *)pages)[i * 4096ul] = 1;
+	munmap(pages, count * 4096ul);
+}
+
+static bool pin_to_core_0(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	return !sched_setaffinity(0, sizeof set, &set);
+}
+
+#define PAGES 3000u
+
+/* What a file says is what is opened; each page that is touched counts, scaled, on each PMU that has the
+ * event. */
+static void test_uncore(void **unused)
+{
+	struct gauge_uncore uncore = {.count = 0};
+	uint64_t energy, memory, read, written;
+
+	(void)unused;
+	put_pmus();
+	if (!gauge_uncore_has(&uncore, root, GAUGE_ENERGY) || !pin_to_core_0()) {
+		gauge_uncore_fini(&uncore);
+		puts("no system-wide events here (perf_event_paranoid): not tested");
+		skip();
+	}
+	assert_true(gauge_uncore_has(&uncore, root, GAUGE_ENERGY_MEMORY));
+	assert_true(gauge_uncore_has(&uncore, root, GAUGE_MEMORY_READ));
+	assert_true(gauge_uncore_has(&uncore, root, GAUGE_MEMORY_WRITTEN));
+	assert_false(gauge_uncore_has(&uncore, root, GAUGE_CPU_BUSY));
+	assert_int_equal(uncore.count, 5);
+	energy = gauge_uncore_read(&uncore, GAUGE_ENERGY);
+	memory = gauge_uncore_read(&uncore, GAUGE_ENERGY_MEMORY);
+	read = gauge_uncore_read(&uncore, GAUGE_MEMORY_READ);
+	written = gauge_uncore_read(&uncore, GAUGE_MEMORY_WRITTEN);
+	touch_pages(PAGES);
+	energy = gauge_uncore_read(&uncore, GAUGE_ENERGY) - energy;
+	memory = gauge_uncore_read(&uncore, GAUGE_ENERGY_MEMORY) - memory;
+	read = gauge_uncore_read(&uncore, GAUGE_MEMORY_READ) - read;
+	written = gauge_uncore_read(&uncore, GAUGE_MEMORY_WRITTEN) - written;
+	assert_true(energy >= PAGES * 500000ul && energy % 500000 == 0); /* half a joule, in uJ */
+	assert_true(memory >= PAGES * 250000ul);
+	assert_true(read >= 2 * PAGES * 64ul); /* two controllers, 64 bytes each */
+	assert_true(written >= PAGES * 1048576ul);
+	gauge_uncore_fini(&uncore);
+	assert_int_equal(uncore.count, 0);
+}
+
+/* Terms by the format's files: lists of bits, other words, what is not described. */
+static void test_uncore_terms(void **unused)
+{
+	char directory[128];
+	uint64_t config[3];
+
+	(void)unused;
+	put_file(DEVICES "/uncore_x/format/event", "config:0-7,21\n");
+	put_file(DEVICES "/uncore_x/format/filter", "config1:4-11\n");
+	put_file(DEVICES "/uncore_x/format/edge", "config:18\n");
+	put_file(DEVICES "/uncore_x/format/bad", "config:70\n");
+	snprintf(directory, sizeof directory, "%s" DEVICES "/uncore_x", root);
+	assert_true(gauge_uncore_encode(config, directory, "event=0x1ff"));
+	assert_int_equal(config[0], 0x2000ff);
+	assert_true(gauge_uncore_encode(config, directory, "event=3,edge,filter=0x81"));
+	assert_int_equal(config[0], 0x40003);
+	assert_int_equal(config[1], 0x810);
+	assert_false(gauge_uncore_encode(config, directory, "event=0x200")); /* more than its bits */
+	assert_false(gauge_uncore_encode(config, directory, "event=1,thresh=2"));
+	assert_false(gauge_uncore_encode(config, directory, "event=x"));
+	assert_false(gauge_uncore_encode(config, directory, "bad=1"));
+	assert_false(gauge_uncore_encode(config, directory, "../type=1"));
+}
+
 /* Each name that is offered is read where the system has it, also if nothing else is asked for. */
+static bool is_uncore(unsigned gauge)
+{
+	return gauge == GAUGE_ENERGY_MEMORY || gauge == GAUGE_MEMORY_READ || gauge == GAUGE_MEMORY_WRITTEN;
+}
+
 static void test_each(void **unused)
 {
+	struct gauge_uncore uncore = {.count = 0};
+	bool has_uncore;
+
 	(void)unused;
+	put_pmus();
 	put_host(100, 5);
 	put_process(20, 5, 600, 4711);
 	put_file("/proc/77/fd/0", "");
@@ -259,8 +546,10 @@ static void test_each(void **unused)
 	put_file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2000000\n");
 	put_file("/sys/fs/cgroup/job/1/memory.max", "16384\n");
 	target.begin_ns = 0;
+	has_uncore = gauge_uncore_has(&uncore, root, GAUGE_ENERGY);
+	gauge_uncore_fini(&uncore);
 	for (unsigned i = 0; i < GAUGE_COUNT; i++)
-		if (gauge_names[i].scope != GAUGE_DEVICE &&
+		if (gauge_names[i].scope != GAUGE_DEVICE && (has_uncore || !is_uncore(i)) &&
 			count_alone(gauge_names[i].name, gauge_names[i].scope == GAUGE_PROCESS) != 1)
 			fail_msg("%s is offered, but not read", gauge_names[i].name);
 	assert_int_equal(count_alone("cores", false), 1);
@@ -364,7 +653,9 @@ static void test_words(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_words), cmocka_unit_test(test_figures),
-		cmocka_unit_test(test_choice), cmocka_unit_test(test_each), cmocka_unit_test(test_amd)};
+		cmocka_unit_test(test_bytes), cmocka_unit_test(test_fall), cmocka_unit_test(test_choice),
+		cmocka_unit_test(test_each), cmocka_unit_test(test_uncore),
+		cmocka_unit_test(test_uncore_terms), cmocka_unit_test(test_amd)};
 	char command[96];
 	int result;
 

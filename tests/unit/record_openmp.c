@@ -205,7 +205,8 @@ static void test_no_room(void **state)
 	assert_true(count <= MOST);
 	assert_int_equal(root, EVENT_NODE_THREAD_ROOT);
 	assert_false(is_whole);
-	for (unsigned i = 0; openmp_push(&thread, &(struct openmp_record){.address = 1, .kind = OPENMP_LOCK}); i++)
+	for (unsigned i = 0; openmp_push(&thread, &(struct openmp_record){.address = 1, .kind = OPENMP_LOCK});
+		i++)
 		assert_true(i < OPENMP_RECORDS);
 	assert_int_equal(atomic_load(&thread.depth), OPENMP_RECORDS);
 }
@@ -229,10 +230,8 @@ static void look(int number)
 static void test_interrupted(void **state)
 {
 	const struct sigaction action = {.sa_handler = look};
-	const struct openmp_record record = {.address = 250,
-		.origin = origin_make(),
-		.team = &thread.teams[0],
-		.kind = OPENMP_REGION};
+	const struct openmp_record record = {
+		.address = 250, .origin = origin_make(), .team = &thread.teams[0], .kind = OPENMP_REGION};
 	struct sigaction before;
 
 	(void)state;

@@ -10,12 +10,16 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "record/launch/launch_name.h"
@@ -189,6 +193,86 @@ static void test_what_is_refused_is_left_out(void **state)
 	assert_int_equal(strncmp(text, "CPUTIME@5000 ", 13), 0);
 }
 
+/* ---- a processor of our own ---- */
+
+static struct {
+	bool is_on, is_held;
+	unsigned level; /* of exact addresses, at most */
+} processor;
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+
+/* What the kernel says of its processor's counters, where the test has one; a file stands for the event. */
+long __wrap_syscall(long number, ...)
+{
+	va_list list;
+	long word[6];
+
+	va_start(list, number);
+	for (unsigned i = 0; i < 6; i++)
+		word[i] = va_arg(list, long);
+	va_end(list);
+	if (number == SYS_perf_event_open && processor.is_on) {
+		const struct perf_event_attr *attr = (const void *)word[0];
+		static uint64_t said[30000][3];
+		int file;
+
+		if (attr->precise_ip > processor.level) {
+			errno = EOPNOTSUPP;
+			return -1;
+		}
+		for (unsigned i = 0; i < 30000; i++) { /* each reading takes the next */
+			said[i][0] = processor.is_held ? 0 : 9;
+			said[i][1] = 2000000;
+			said[i][2] = processor.is_held ? 0 : 2000000;
+		}
+		file = memfd_create("event", MFD_CLOEXEC);
+		assert_int_equal(pwrite(file, said, sizeof(said), 0), sizeof(said));
+		return file;
+	}
+	return __real_syscall(number, word[0], word[1], word[2], word[3], word[4], word[5]);
+}
+
+static const char *tried(const char *events)
+{
+	static char text[EVENT_EVENTS_MAX], why[512];
+
+	snprintf(text, sizeof(text), "%s", events);
+	events_try(text, why, sizeof(why));
+	return why;
+}
+
+static void test_precise_levels_and_held_counters(void **state)
+{
+	char said[256];
+
+	(void)state;
+	processor.is_on = true;
+	processor.level = 2;
+	assert_string_equal(tried("CPUTIME@5000 cycles:pp=0:0:0:0:1:fpp"), "");
+	assert_string_equal(tried("CPUTIME@5000 cycles:ppp=0:0:0:0:1:fppp"),
+		"cycles:ppp is not counted: the processor has exact addresses of level 2 at most for it "
+		"(:pp)");
+	assert_string_equal(tried("CPUTIME@5000 cycles:P=0:0:0:0:1:fpppp"), "");
+	events_precision_say("CPUTIME@5000 cycles:P=0:0:0:0:1:fpppp cs=1:3:0:0:1:", said, sizeof(said));
+	assert_string_equal(said, "cycles:P: the processor grants exact addresses of level 2 of 3");
+	events_precision_say("CPUTIME@5000 cycles:pp=0:0:0:0:1:fpp", said, sizeof(said));
+	assert_string_equal(said, "");
+	processor.level = 0;
+	assert_string_equal(tried("CPUTIME@5000 cycles:p=0:0:0:0:1:fp"),
+		"cycles:p is not counted: the processor has exact addresses of level 0 at most for it");
+	processor.is_held = true;
+	assert_string_equal(tried("CPUTIME@5000 cycles=0:0:0:0:1:f"),
+		"cycles is not counted: another program holds the "
+		"processor's counters (perf, a monitoring daemon)");
+	assert_string_equal(tried("CPUTIME@5000 value=0/cycles=0:0:0:0:"),
+		"cycles is not counted: another program holds the processor's counters (perf, a monitoring "
+		"daemon)");
+	assert_string_equal(tried("CPUTIME@5000 page-faults=1:2:0:0:1:"), ""); /* the kernel's own */
+	processor.is_on = processor.is_held = false;
+}
+
 /* `words` are separated by spaces. */
 static int parse(struct options *options, const char *words)
 {
@@ -209,25 +293,62 @@ static int parse(struct options *options, const char *words)
 static void test_gpus(void **state)
 {
 	struct error error = {0};
-	const char *found = NULL;
-	unsigned period = 9;
+	struct events_gpu found = {.vendor = NULL};
 
 	(void)state;
-	assert_int_equal(events_gpu_find(&found, &period, "level0", &error), 0);
-	assert_string_equal(found, "level0");
-	assert_int_equal(events_gpu_find(&found, &period, "amd", &error), -ERROR_USAGE);
+	assert_int_equal(events_gpu_find(&found, "level0", &error), 0);
+	assert_string_equal(found.vendor, "level0");
+	assert_int_equal(events_gpu_find(&found, "amd", &error), -ERROR_USAGE);
 	assert_string_equal(error.text, "event gpu=amd is not available; after gpu= comes auto, nvidia, "
-					"nvidia,pc, opencl, level0 or off");
-	assert_int_equal(events_gpu_find(&found, &period, "nvidia", &error), 0);
-	assert_int_equal(period, 0);
-	assert_int_equal(events_gpu_find(&found, &period, "nvidia,pc", &error), 0);
-	assert_string_equal(found, "nvidia");
-	assert_int_equal(period, 16);
-	assert_int_equal(events_gpu_find(&found, &period, "nvidia,pc@16384", &error), 0);
-	assert_int_equal(period, 14);
-	assert_int_equal(events_gpu_find(&found, &period, "nvidia,pc@1000", &error), -ERROR_USAGE);
-	assert_int_equal(events_gpu_find(&found, &period, "nvidia,pc@16", &error), -ERROR_USAGE);
-	assert_int_equal(events_gpu_find(&found, &period, "nvidia,pcx", &error), -ERROR_USAGE);
+					"nvidia,pc, nvidia,util, opencl, level0 or off");
+	assert_int_equal(events_gpu_find(&found, "nvidia", &error), 0);
+	assert_int_equal(found.pc_period, 0);
+	assert_int_equal(events_gpu_find(&found, "nvidia,pc", &error), 0);
+	assert_string_equal(found.vendor, "nvidia");
+	assert_int_equal(found.pc_period, 16);
+	assert_int_equal(events_gpu_find(&found, "nvidia,pc@16384", &error), 0);
+	assert_int_equal(found.pc_period, 14);
+	assert_int_equal(events_gpu_find(&found, "nvidia,pc@1000", &error), -ERROR_USAGE);
+	assert_int_equal(events_gpu_find(&found, "nvidia,pc@16", &error), -ERROR_USAGE);
+	assert_int_equal(events_gpu_find(&found, "nvidia,pcx", &error), -ERROR_USAGE);
+}
+
+static void test_gpu_counters(void **state)
+{
+	static const char *const bad[] = {"nvidia,util@", "nvidia,util@1", "nvidia,util@1Hz",
+		"nvidia,util@20us", "nvidia,util@2s", "nvidia,util@-1ms", "nvidia,util@nan", "nvidia,utilx",
+		"nvidia,pc,util", "nvidia,util@1ms,pc"};
+	struct events_gpu found = {.vendor = NULL};
+	struct error error = {0};
+
+	(void)state;
+	assert_int_equal(events_gpu_find(&found, "nvidia,util", &error), 0);
+	assert_string_equal(found.vendor, "nvidia");
+	assert_int_equal(found.util_ns, 10000000);
+	assert_int_equal(events_gpu_find(&found, "nvidia,util@1ms", &error), 0);
+	assert_int_equal(found.util_ns, 1000000);
+	assert_int_equal(events_gpu_find(&found, "nvidia,util@100us", &error), 0);
+	assert_int_equal(events_gpu_find(&found, "nvidia,util@0.5s", &error), 0);
+	assert_int_equal(found.util_ns, 500000000);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct events_gpu none = {.vendor = NULL};
+
+		error.text[0] = '\0';
+		assert_int_equal(events_gpu_find(&none, bad[i], &error), -ERROR_USAGE);
+		assert_true(error.text[0]);
+	}
+	/* The GPU samples either instructions or counters: a word does not silently replace the other. */
+	assert_int_equal(events_gpu_find(&found, "nvidia,pc", &error), -ERROR_USAGE);
+	assert_non_null(strstr(error.text, "exclude each other"));
+	found = (struct events_gpu){.vendor = NULL};
+	assert_int_equal(events_gpu_find(&found, "nvidia,pc", &error), 0);
+	assert_int_equal(events_gpu_find(&found, "nvidia,util", &error), -ERROR_USAGE);
+	/* Unless it is taken back. */
+	found = (struct events_gpu){.vendor = NULL};
+	assert_int_equal(events_gpu_find(&found, "nvidia,pc", &error), 0);
+	assert_int_equal(events_gpu_find(&found, "off", &error), 0);
+	assert_int_equal(events_gpu_find(&found, "nvidia,util", &error), 0);
+	assert_int_equal(found.pc_period, 0);
 }
 
 static void test_processes_that_run_already(void **state)
@@ -442,7 +563,9 @@ int main(void)
 		TEST(test_mpi),
 		TEST(test_names_of_the_processor),
 		TEST(test_what_is_refused_is_left_out),
+		TEST(test_precise_levels_and_held_counters),
 		TEST(test_gpus),
+		TEST(test_gpu_counters),
 		TEST(test_processes_that_run_already),
 		TEST(test_the_command_line),
 		TEST(test_help_is_one_screen),

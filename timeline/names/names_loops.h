@@ -19,8 +19,8 @@ struct names_lines {
 /*
  * The answer has only functions, outermost first; `lines` (may be NULL) is its source. Loops are added as
  * scopes of kind NAMES_LOOP: `decl_file` and `decl_line` are the header's ("" and 0 without lines), `start`
- * its offset, `name` is STORE_LOOP_SPIN or empty, and positions (`file`, `line`) pass through them as through inlined calls.
- * Returns 0 or negative (no memory).
+ * its offset, `name` is STORE_LOOP_SPIN or empty, and positions (`file`, `line`) pass through them as through
+ * inlined calls. Returns 0 or negative (no memory).
  *
  * A loop's line is the lowest line of its own function at the branches back and out, in the file of the
  * first branch back: compilers put the `for` or `while` there (of `do ... while`, its end). Other

@@ -296,6 +296,44 @@ static int take_part(struct program_call *call, struct run *run, struct profile 
 	return rc == 0 ? coverage_compute(coverage, run, call->select, error) : rc;
 }
 
+/* What no other run has: in a table, since rows alone do not tell it. */
+static int say_lone(struct program_call *call, struct run *const *runs, const struct profile *profiles,
+	size_t count, struct error *error)
+{
+	const struct choice *choice = call->own;
+	const struct profile_lone *lone;
+	int rc = profile_merge_lone(
+		&lone, profiles, count, choice->view == PROFILE_TOP_DOWN, &call->arena, error);
+
+	for (size_t i = 0; i < count && rc == 0; i++)
+		if (lone[i].lone)
+			report_fit_say("%zu of %zu rows of %s are in no other run%s%s%s", lone[i].lone,
+				lone[i].rows, run_path(runs[i]), lone[i].metric ? ": " : "",
+				lone[i].metric
+					? arena_printf(&call->arena, "%.1f %% of its ", lone[i].percent)
+					: "",
+				lone[i].metric ? lone[i].metric : "");
+	return rc;
+}
+
+/* A union's --metric is of any of the runs. */
+static int check_metrics(struct program_call *call, const struct profile *merged, struct error *error)
+{
+	const struct choice *choice = call->own;
+	const char **names = arena_calloc(&call->arena, merged->metric_count + 1, sizeof *names), *unmet;
+
+	if (!names)
+		return error_memory(error);
+	for (size_t m = 0; m < merged->metric_count; m++)
+		names[m] = merged->metrics[m].name;
+	unmet = choice->is_union ? select_unmet_metric(call->select, names, merged->metric_count) : NULL;
+	return unmet ? error_set(error, ERROR_USAGE,
+			       "--metric: no run of the union has '%s'; hpct-info --metrics lists what each "
+			       "has",
+			       unmet)
+		     : 0;
+}
+
 /* Nothing is printed until all runs are read. */
 static int work_merge(struct program_call *call, const struct choice *choice, struct error *error)
 {
@@ -318,8 +356,12 @@ static int work_merge(struct program_call *call, const struct choice *choice, st
 	if (rc == 0)
 		rc = profile_merge(&merged, profiles, choice->is_union ? NULL : names, count,
 			choice->view == PROFILE_TOP_DOWN, false, &call->arena, error);
+	if (rc == 0)
+		rc = check_metrics(call, &merged, error);
 	for (size_t i = 0; i < count && rc == 0 && call->format == REPORT_TABLE; i++)
 		print_coverage(&coverages[i], runs[i], names[i]);
+	if (rc == 0 && call->format == REPORT_TABLE)
+		rc = say_lone(call, runs, profiles, count, error);
 	if (rc == 0)
 		rc = print_rows(call, &merged, NULL, error);
 	for (size_t i = 1; i < count; i++)
@@ -405,6 +447,14 @@ static int work(struct program_call *call, struct error *error)
 	return choice->source ? work_source(call, choice, error) : work_rows(call, choice, error);
 }
 
+static void prepare(struct program_call *call)
+{
+	const struct choice *choice = call->own;
+
+	if (choice->is_union)
+		select_take_any_metric(call->select);
+}
+
 static const struct program_option options[] = {
 	{0, "view", "VIEW", "top-down (default), bottom-up or flat", take_view},
 	{'a', "all", NULL, "tables: also rows below 0.1 %; --source: all lines",
@@ -444,6 +494,7 @@ static const struct program program = {
 		 "--metric 'waste = $2 * 4 - $1' adds a column: $n is the row's n-th number, from 0, or "
 		 "$CPUTIME:excl, @n the root's; hpct-view(1) lists operators and functions, and "
 		 "~/.config/hpct/formulas keeps them by name.\n",
+	.prepare = prepare,
 	.work = work,
 };
 

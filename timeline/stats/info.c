@@ -97,9 +97,9 @@ static const struct {
 	{"handler_ns", POOL_SUM}, {"collector_cpu_ns", POOL_SUM}, {"never_started", POOL_SUM},
 	{"threads_unmonitored", POOL_SUM}, {"children_unmonitored", POOL_SUM},
 	{"processes_refused", POOL_SUM}, {"faults_caught", POOL_SUM}, {"program_cpu_ns", POOL_SUM},
-	{"values_enabled_ns", POOL_SUM}, {"values_running_ns", POOL_SUM},
-	{"gpu_graphs_by_node", POOL_SUM}, {"gpu_samples", POOL_SUM}, {"gpu_samples_lost", POOL_SUM},
-	{"gpu_unsampled", POOL_FIRST}, {"gpu_unwatched", POOL_FIRST}, {"problem", POOL_FIRST}};
+	{"values_enabled_ns", POOL_SUM}, {"values_running_ns", POOL_SUM}, {"gpu_graphs_by_node", POOL_SUM},
+	{"gpu_samples", POOL_SUM}, {"gpu_samples_lost", POOL_SUM}, {"gpu_unsampled", POOL_FIRST},
+	{"gpu_uncounted", POOL_FIRST}, {"gpu_unwatched", POOL_FIRST}, {"problem", POOL_FIRST}};
 
 static const char *meta_at(const struct run *run, unsigned store, const char *key)
 {

@@ -269,6 +269,16 @@ static int print_operations(struct program_call *call, struct error *error)
 	return rc;
 }
 
+static int work_operations(struct program_call *call, struct error *error)
+{
+	int rc = select_refuse(call->select, "by depth", "--operations", error);
+
+	if (rc == 0 && select_has_metric(call->select))
+		rc = error_set(error, ERROR_USAGE, "--metric has no effect with --operations; leave it out");
+	report_take_formulas(call->select, true);
+	return rc ? rc : print_operations(call, error);
+}
+
 static int take_operations(void *own, const char *value, struct error *error)
 {
 	(void)value, (void)error;
@@ -403,6 +413,7 @@ static int work_live(struct program_call *call, enum stats_by by, struct error *
 		return error_set(error, ERROR_USAGE,
 			"--metric " LIVE_METRIC " or " LIVE_GPU_METRIC
 			" is of one moment: give --at T, without --time, --when or --operations");
+	report_take_formulas(call->select, true);
 	rc = find_moment(call, &at_ns, error);
 	if (rc == 0 && is_of_gpu(call)) {
 		rc = live_gpu_compute(
@@ -441,14 +452,21 @@ static int work_clusters(struct program_call *call, struct error *error)
 	const struct options *own = call->own;
 	struct clusters clusters;
 	size_t formulas;
-	int rc = select_refuse(call->select, "metric", "--by cluster", error);
+	int rc = select_has_metric(call->select)
+			 ? error_set(error, ERROR_USAGE,
+				   "--metric has no effect with --by cluster; leave it out")
+			 : 0;
 
 	select_formulas(call->select, &formulas);
-	if (rc == 0 && (own->is_operations || own->when || own->at || own->has_absent || formulas))
+	if (rc == 0 && (own->is_operations || own->when || own->at || own->has_absent))
 		rc = error_set(error, ERROR_USAGE,
-			"--by cluster compares streams by time: leave out --operations, --when, --at, "
-			"--absent "
-			"and --metric");
+			"--by cluster compares streams by time: leave out --operations, --when, --at and "
+			"--absent");
+	if (rc == 0 && formulas && call->format == REPORT_TABLE)
+		rc = error_set(error, ERROR_USAGE,
+			"--by cluster: the table has a row for each group; formulas are of streams, --format "
+			"tsv");
+	report_take_formulas(call->select, true);
 	if (rc == 0)
 		rc = coverage_require(call->run, call->select, error);
 	if (rc == 0)
@@ -475,17 +493,12 @@ static int work(struct program_call *call, struct error *error)
 		rc = error_set(error, ERROR_USAGE,
 			"--at is for --metric " LIVE_METRIC " and " LIVE_GPU_METRIC
 			"; hpct-stacks has it for paths");
+	if (rc == 0 && own->is_operations)
+		return work_operations(call, error);
 	if (rc == 0)
 		rc = formula_columns_init(
 			&formulas, call->select, number_names, NUMBERS, &call->arena, error);
-	if (rc == 0 && own->is_operations) {
-		rc = select_refuse(call->select, "by depth metric", "--operations", error);
-		if (rc == 0 && formulas.count)
-			rc = error_set(
-				error, ERROR_USAGE, "--metric has no effect with --operations; leave it out");
-		if (rc == 0)
-			rc = print_operations(call, error);
-	} else if (rc == 0) {
+	if (rc == 0) {
 		rc = own->when ? ask_when(call, &stats, error)
 			       : stats_ask(&stats, call->run, call->select, &call->arena, error);
 		if (rc == 0)

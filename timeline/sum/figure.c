@@ -31,6 +31,7 @@ static const struct {
 	{"bytes", true, {"B/s", 1}},
 	{"mC", false, {"C", 1e-3}},
 	{"mW", false, {"W", 1e-3}},
+	{"permille", false, {"%", 0.1}},
 };
 
 /* Amounts are what was counted since the value before: counters whose steps were recorded. */

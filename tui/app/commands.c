@@ -135,6 +135,11 @@ static void set_by(struct session *session, const char *value)
 
 /* ---- commands ---- */
 
+static void open_alike(struct session *session)
+{
+	session_open_pane(session, &view_alike);
+}
+
 static void open_settings(struct session *session)
 {
 	session_open_pane(session, &view_settings);
@@ -329,8 +334,9 @@ static const struct command {
 	{"picture", screenshot_save, NULL, "FILE", "keeps the screen: .svg, .html, .ansi, else text"},
 	{"colour", set_colour, NULL, "GLOB WHAT", "context 0..23, none or 0..255 for names like GLOB"},
 	{"colours", set_colours, NULL, "spread|own", "colours that none of the largest contexts shares"},
-	{"set", set_look, NULL, "NAME [VALUE]", "mouse colors ascii fill cross cells loops sites live"},
+	{"set", set_look, NULL, "NAME [VALUE]", "mouse colors ascii fill cross braille cells loops ..."},
 	{"theme", set_theme, NULL, "NAME", "colours: auto, dark, light, contrast, safe"},
+	{"alike", NULL, open_alike, "", "streams that do alike, and those that do not: a heat map"},
 	{"settings", NULL, open_settings, "", "all of these on a screen, kept for every run"},
 	{"keys", NULL, list_keys, "", "what you bound"},
 	{"bind", set_key, NULL, "KEY AS", "KEY does what AS does: <C-d> <PageDown>"},

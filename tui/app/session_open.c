@@ -15,6 +15,7 @@
 #include "tui/app/app.h"
 #include "tui/app/commands.h"
 #include "tui/models/advice_page.h"
+#include "tui/models/alike_page.h"
 #include "tui/models/blame_page.h"
 #include "tui/models/compare.h"
 #include "tui/models/flame_page.h"
@@ -183,6 +184,7 @@ void session_close(struct session *session)
 	free(session->info);
 	blame_page_free(session->blame);
 	advice_page_free(session->advice);
+	alike_page_free(session->alike);
 	runs_page_free(session->runs);
 	compare_close(session->compare);
 	if (session->source)

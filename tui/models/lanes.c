@@ -28,6 +28,7 @@ static struct lanes *lanes_of(struct session *session)
 static void lane_clear(struct lanes_lane *lane)
 {
 	free(lane->columns);
+	free(lane->halves);
 	*lane = (struct lanes_lane){.lines = 0};
 }
 
@@ -373,15 +374,47 @@ static const struct figure *figure_for(
 	return best;
 }
 
+static bool are_dots(const struct session *session)
+{
+	return session->looks.has_dots && !session->looks.is_ascii;
+}
+
 static bool is_read(const struct session *session, const struct lanes *lanes, const struct lanes_lane *lane,
 	const struct figure *figure)
 {
 	const struct frame *frame = &session->frame;
 
-	return lane->is_there && lane->columns && lane->figure.stream == figure->stream &&
-	       lane->figure.metric == figure->metric && lane->count == frame->columns.count &&
-	       lane->begin_ns == frame->begin_ns && lane->end_ns == frame->end_ns &&
-	       lane->until_ns == lanes->until_ns;
+	return lane->is_there && lane->columns && (lane->halves != NULL) == are_dots(session) &&
+	       lane->figure.stream == figure->stream && lane->figure.metric == figure->metric &&
+	       lane->count == frame->columns.count && lane->begin_ns == frame->begin_ns &&
+	       lane->end_ns == frame->end_ns && lane->until_ns == lanes->until_ns;
+}
+
+static int halves_read(
+	struct session *session, struct lanes_lane *lane, const uint64_t *edges, struct error *error)
+{
+	const uint32_t count = lane->count;
+	uint64_t *halves;
+	int rc;
+
+	free(lane->halves);
+	lane->halves = NULL;
+	if (!are_dots(session))
+		return 0;
+	lane->halves = calloc(2 * (size_t)count + 1, sizeof *lane->halves);
+	halves = malloc((2 * (size_t)count + 1) * sizeof *halves);
+	if (!lane->halves || !halves) {
+		free(halves);
+		return error_memory(error);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		halves[2 * i] = edges[i];
+		halves[2 * i + 1] = edges[i] + (edges[i + 1] - edges[i]) / 2;
+	}
+	halves[2 * count] = edges[count];
+	rc = figure_columns(session->run, &lane->figure, halves, 2 * count, lane->halves, error);
+	free(halves);
+	return rc;
 }
 
 static int lane_read(struct session *session, const struct lanes *lanes, struct lanes_lane *lane,
@@ -408,6 +441,8 @@ static int lane_read(struct session *session, const struct lanes *lanes, struct 
 	lane->end_ns = session->frame.end_ns;
 	lane->until_ns = lanes->until_ns;
 	rc = figure_columns(session->run, figure, edges, count, lane->columns, error);
+	if (!rc)
+		rc = halves_read(session, lane, edges, error);
 	lane->is_there = !rc;
 	return rc;
 }

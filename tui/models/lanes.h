@@ -24,7 +24,7 @@ struct lanes_lane {
 	bool is_there;
 	struct figure figure;
 	const char *unit;
-	struct figure_column *columns;
+	struct figure_column *columns, *halves; /* halves: two to a column, for dots; NULL: not wanted */
 	uint32_t count;
 	struct lane_scale scale;
 	uint64_t begin_ns, end_ns, until_ns; /* window, and the run's end, that the columns are of */

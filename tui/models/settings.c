@@ -41,6 +41,8 @@ static const struct setting {
 		offsetof(struct session_looks, is_fill), false},
 	{"cross", "off  on", "the cursor's column is marked in all rows", SETTING_FLAG,
 		offsetof(struct session_looks, has_cross), false},
+	{"braille", "off  on", "lanes as dots: from least to most, two columns a cell", SETTING_FLAG,
+		offsetof(struct session_looks, has_dots), false},
 	{"cells", "auto  1", "auto: wider where a picture would cost too many bytes", SETTING_CELLS, 0,
 		false},
 	{"loops", "off  on", "call stack: the loops between frames", SETTING_FLAG,

@@ -10,6 +10,8 @@
 #define BAND 0x2502u	 /* a thin line */
 #define BAND_END 0x2577u /* in a cell's lower half alone */
 #define BOUND 0x2504u
+#define BRAILLE 0x2800u
+#define DOTS 4	   /* of a line */
 #define NARROW 0.2 /* of the most: values within that have a scale of their own */
 
 /* 1, 2 or 5 times a power of ten (of 1024 for bytes), not below the value. */
@@ -126,6 +128,70 @@ void lane_draw(struct grid *grid, int row, int column, int lines, int wide,
 			}
 			for (int cell = 0; rune != ' ' && cell < wide; cell++)
 				grid_put(grid, row + line, column + (int)i * wide + cell, rune, style);
+		}
+	}
+}
+
+/* ---- as dots ---- */
+
+/* The dot's bit in a cell: those of the three upper rows count down the left side, then the right one; the
+ * lowest row came later. */
+static uint32_t dot_bit(int side, int from_top)
+{
+	return from_top == 3 ? 0x40u << side : 1u << (from_top + 3 * side);
+}
+
+/* The dot, from the foot, that a part of the scale lies in. */
+static int level(double part, int all)
+{
+	return part >= 1 ? all - 1 : part > 0 ? (int)(part * all) : 0;
+}
+
+/* The dots of one side of a cell whose lowest one is `below` dots above the foot. */
+static uint32_t dots_of(
+	const struct lane_scale *scale, const struct figure_column *column, int lines, int side, int below)
+{
+	const int all = lines * DOTS;
+	const double part = 1 / (scale->most - scale->least);
+	int low, high;
+	uint32_t dots = 0;
+
+	if (!column->is_there)
+		return 0;
+	low = level((column->least - scale->least) * part, all);
+	high = level((column->most - scale->least) * part, all);
+	for (int dot = 0; dot < DOTS; dot++)
+		if (below + dot >= low && below + dot <= high)
+			dots |= dot_bit(side, DOTS - 1 - dot);
+	return dots;
+}
+
+static bool is_met(const struct figure_condition *condition, const struct figure_column *column)
+{
+	return condition && column->is_there && figure_condition_holds(condition, column->mean);
+}
+
+void lane_draw_dots(struct grid *grid, int row, int column, int lines, int wide,
+	const struct figure_column *columns, uint32_t count, const struct lane_scale *scale,
+	const struct figure_condition *condition)
+{
+	const int bound = bound_line(scale, condition, lines), cells = (int)count * wide / 2;
+
+	for (int cell = 0; cell < cells; cell++) {
+		const struct figure_column *left = &columns[2 * cell / wide],
+					   *right = &columns[(2 * cell + 1) / wide];
+		const bool is_warned = is_met(condition, left) || is_met(condition, right);
+
+		for (int line = 0; line < lines; line++) {
+			const int below = (lines - 1 - line) * DOTS;
+			uint32_t dots = dots_of(scale, left, lines, 0, below) |
+					dots_of(scale, right, lines, 1, below);
+
+			if (dots)
+				grid_put(grid, row + line, column + cell, BRAILLE + dots,
+					is_warned ? GRID_WARNING : GRID_TEXT);
+			else if (line == bound)
+				grid_put(grid, row + line, column + cell, BOUND, GRID_GREY);
 		}
 	}
 }

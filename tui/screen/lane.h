@@ -6,6 +6,10 @@
  *     ╷│          up to the most, where it is a line or more above the mean
  *   ┄▃▓▓┄┄┄┄      a bound, where nothing else is; ▓ is above the least
  *   ▂████▇▅▃      the mean, in eighths of a line, on the scale 0 .. most
+ *
+ * Or as dots of braille, four to a line and two columns to a cell: the band from least to most.
+ *
+ *   ⢀⡴⠋⠉⠙⢦        where least and most are one, a line
  */
 #ifndef TUI_LANE_H
 #define TUI_LANE_H
@@ -29,6 +33,11 @@ int lane_eighths(const struct lane_scale *scale, double value, int lines);
  * the condition (NULL: none) are in the colour of warnings; its bound is a line where there are two or more.
  */
 void lane_draw(struct grid *grid, int row, int column, int lines, int wide,
+	const struct figure_column *columns, uint32_t count, const struct lane_scale *scale,
+	const struct figure_condition *condition);
+
+/* The same as dots, of columns that are `wide` dots wide: two to a cell. Not for grids of ASCII. */
+void lane_draw_dots(struct grid *grid, int row, int column, int lines, int wide,
 	const struct figure_column *columns, uint32_t count, const struct lane_scale *scale,
 	const struct figure_condition *condition);
 

@@ -22,8 +22,10 @@ struct look {
 static struct look look_of(const struct grid_cell *cell, const struct palette *palette)
 {
 	const struct palette_look *of = &palette->looks[cell->style];
-	struct look look = {.ink = of->ink == PALETTE_DEFAULT ? INK : palette_colour_rgb(palette->colours, of->ink),
-		.ground = of->ground == PALETTE_DEFAULT ? PAPER : palette_colour_rgb(palette->colours, of->ground),
+	struct look look = {
+		.ink = of->ink == PALETTE_DEFAULT ? INK : palette_colour_rgb(palette->colours, of->ink),
+		.ground = of->ground == PALETTE_DEFAULT ? PAPER
+							: palette_colour_rgb(palette->colours, of->ground),
 		.attributes = cell->attributes ^ of->attributes};
 
 	if (look.attributes & GRID_REVERSE) {

@@ -51,6 +51,7 @@ struct session_looks {
 	bool has_mouse;
 	bool is_fill;	/* '=' and '#' in blocks in colour too */
 	bool has_cross; /* the cursor's column is marked in all rows */
+	bool has_dots;	/* lanes are drawn as dots of braille */
 	bool has_loops; /* between the frames of the call stack */
 	bool no_sites;	/* nor from where each frame is called */
 };
@@ -72,6 +73,7 @@ struct session_heights {
 };
 
 struct advice_page;
+struct alike_page;
 struct blame_page;
 struct flame_page;
 struct lanes;
@@ -90,6 +92,7 @@ struct session {
 	struct profile_page *profile; /* NULL: not asked for yet */
 	struct blame_page *blame;
 	struct advice_page *advice;
+	struct alike_page *alike;
 	struct lanes *lanes;	  /* figures over time below the rows; NULL: none */
 	struct flame_page *flame; /* NULL: not computed yet */
 	struct compare *compare;  /* a second run; NULL: none */

@@ -44,6 +44,19 @@ static void draw_label(struct session *session, struct grid *grid, const struct 
 	}
 }
 
+static void draw_figure(struct session *session, struct grid *grid, const struct lanes_lane *lane, int row)
+{
+	const struct figure_condition *condition = lane->has_condition ? &lane->condition : NULL;
+	const int column = session->layout.label, lines = (int)lane->lines, wide = session->cells_wide;
+
+	if (lane->is_there && lane->halves)
+		lane_draw_dots(grid, row, column, lines, wide, lane->halves, 2 * lane->count, &lane->scale,
+			condition);
+	else if (lane->is_there)
+		lane_draw(
+			grid, row, column, lines, wide, lane->columns, lane->count, &lane->scale, condition);
+}
+
 void view_lanes_draw(struct session *session, struct grid *grid)
 {
 	const struct grid_area area = session->layout.lanes;
@@ -63,10 +76,7 @@ void view_lanes_draw(struct session *session, struct grid *grid)
 		if (row + (int)lane->lines > area.row + area.rows)
 			break;
 		draw_label(session, grid, lane, row);
-		if (lane->is_there)
-			lane_draw(grid, row, session->layout.label, (int)lane->lines, session->cells_wide,
-				lane->columns, lane->count, &lane->scale,
-				lane->has_condition ? &lane->condition : NULL);
+		draw_figure(session, grid, lane, row);
 		for (uint32_t line = 0; line < lane->lines; line++)
 			grid_mark(grid, row + (int)line,
 				session->layout.label + (int)session_column(session) * session->cells_wide,

@@ -209,8 +209,18 @@ struct gpu_sample {
 	uint32_t symbol, offset; /* the function's number among the binary's symbols; the instruction in it */
 };
 void gpu_sample(const struct gpu_sample *sample);
-/* Samples of a context are missing: `count`, 0: not known how many. `is_end`: there will be none. */
+/* Samples of a context are missing, or with EVENT_GPU_UTIL as the context, a device's figures: `count`, 0:
+ * not known how many. `is_end`: there will be none. */
 void gpu_unsampled(uint32_t device, uint32_t context, const char *why, uint64_t count, bool is_end);
+
+/* A device's figures at one time, as struct event_gpu_values has them: `count` values, of the figures in
+ * `figures`, in their order. */
+struct gpu_values {
+	uint32_t device, figures, count;
+	uint64_t time_ns;
+	uint64_t value[EVENT_GPU_FIGURE_COUNT];
+};
+void gpu_values(const struct gpu_values *values);
 
 /* Counts operations that the agent missed since the last call (the runtime's buffers were full). */
 void gpu_lost(uint64_t count);

@@ -262,6 +262,24 @@ void gpu_unsampled(uint32_t device, uint32_t context, const char *why, uint64_t 
 	lock_give(&gpu.lock);
 }
 
+void gpu_values(const struct gpu_values *values)
+{
+	struct event_gpu_values *record;
+
+	if (!values->count || !enter())
+		return;
+	record =
+		record_begin(EVENT_GPU_VALUES, 0, sizeof(*record) + values->count * sizeof(record->value[0]));
+	if (record) {
+		record->time_ns = values->time_ns;
+		record->device = values->device;
+		record->figures = values->figures;
+		memcpy(record->value, values->value, values->count * sizeof(record->value[0]));
+		ring_commit(&gpu.ring);
+	}
+	lock_give(&gpu.lock);
+}
+
 void gpu_device(uint32_t device, const char *uuid, const char *name)
 {
 	struct event_gpu_device *record;

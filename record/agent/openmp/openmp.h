@@ -148,8 +148,8 @@ unsigned openmp_path(struct unwind_frame *frames, unsigned most, const struct op
 /* Identifies what openmp_join does beside the frames. 0: nothing. */
 uint64_t openmp_hash(const struct openmp_thread *o);
 
-/* Opens a record with an address in the caller's frame, and closes it. NULL: too many. It is whole before it is
- * open: a sample may come at once. */
+/* Opens a record with an address in the caller's frame, and closes it. NULL: too many. It is whole before it
+ * is open: a sample may come at once. */
 struct openmp_record *openmp_push(struct openmp_thread *o, const struct openmp_record *record);
 void openmp_pop(struct openmp_thread *o);
 

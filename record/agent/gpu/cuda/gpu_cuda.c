@@ -17,12 +17,12 @@
 #include "record/agent/base/wrap.h"
 #include "record/agent/gpu/cuda/gpu_cuda_pc.h"
 #include "record/agent/gpu/cuda/gpu_cuda_share.h"
+#include "record/agent/gpu/cuda/gpu_cuda_util.h"
 #include "record/agent/gpu/fatal_signal.h"
 #include "record/agent/process/environment.h"
 #include "record/agent/process/process.h"
 #include "record/agent/unwind/gpu_runtime_libraries.h"
 
-#define FLUSH_PERIOD_NS UINT64_C(200000000)
 #define PC_PERIOD_NS UINT64_C(50000000)	   /* half the span in which CUPTI hands over samples */
 #define FLUSH_MOST_NS UINT64_C(1000000000) /* maximum wait of an ending program for the last records */
 
@@ -101,6 +101,11 @@ static void wake(_Atomic uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
+void cuda_flusher_wake(void)
+{
+	wake(&flush_asked);
+}
+
 /* CUPTI delivers buffers when they are full or flushed, and a killed program loses what is in them, so
  * this flushes regularly. At the end, a buffer with an unfinished operation must be forced out. Only this
  * thread flushes, since CUPTI takes locks that a thread in a signal handler may hold. */
@@ -120,11 +125,13 @@ static void *flusher(void *nothing)
 		if (atomic_load(&cuda.state) == CUDA_ON && (is_asked || calls != seen))
 			cuda.api.cuptiActivityFlushAll(is_asked ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
 		seen = calls;
-		if (atomic_load(&cuda.state) == CUDA_ON)
+		if (atomic_load(&cuda.state) == CUDA_ON) {
 			cuda_pc_read(is_asked && !atomic_load(&is_saving));
+			cuda_util_read(is_asked && !atomic_load(&is_saving));
+		}
 		atomic_store(&flush_done, asked);
 		wake(&flush_done);
-		wait_change(&flush_asked, asked, cuda_pc_is_on() ? PC_PERIOD_NS : FLUSH_PERIOD_NS);
+		wait_change(&flush_asked, asked, cuda_pc_is_on() ? PC_PERIOD_NS : cuda_util_read_ns());
 	}
 	return NULL;
 }
@@ -178,6 +185,7 @@ static void start(uint64_t caller)
 	if (!why) {
 		gpu_runtime_libraries_add((uintptr_t)cuda.api.cuptiSubscribe, true);
 		cuda_pc_open();
+		cuda_util_open();
 		why = cuda_begin();
 	}
 	atomic_store(&cuda.state, why ? CUDA_OFF : CUDA_ON);

@@ -9,6 +9,7 @@
  *   gpu_cuda_buffer.c  selects CUPTI's record kinds and provides their buffers
  *   gpu_cuda_record.c  reads records of finished operations, on CUPTI's thread
  *   gpu_cuda_pc.c      samples of instructions
+ *   gpu_cuda_util.c    counters of a device over time
  *   gpu_cuda_share.c   yields to the program's own CUPTI tool (torch.profiler) and returns
  */
 #ifndef RECORD_AGENT_GPU_CUDA_H
@@ -71,6 +72,9 @@ const char *cuda_library_open(struct cuda_api *api);
 const char *cuda_begin(void);
 /* Undoes cuda_begin; finished operations are recorded. */
 void cuda_end(void);
+
+/* Lets the thread that flushes look at once for what it has to do. */
+void cuda_flusher_wake(void);
 
 /* Call before the program instantiates a graph: switches to records per node if required, possibly because
  * of modules loaded since the last graph. */

@@ -9,6 +9,7 @@
 
 #include "record/agent/gpu/cuda/gpu_cuda.h"
 #include "record/agent/gpu/cuda/gpu_cuda_pc.h"
+#include "record/agent/gpu/cuda/gpu_cuda_util.h"
 
 #define LOADS_MAX 256u
 #define CALLS_MAX 2048 /* CUPTI's ids of driver calls are below */
@@ -335,8 +336,10 @@ static void driver_called(CUpti_CallbackId id, const CUpti_CallbackData *data)
 		current.begin_ns = *data->correlationData = gpu_now_ns();
 		current.correlation = data->correlationId;
 		current.has_loaded = false;
-		if (call == CALL_LAUNCH || call == CALL_KERNEL)
+		if (call == CALL_LAUNCH || call == CALL_KERNEL) {
 			cuda_pc_launch(data->context, data->contextUid);
+			cuda_util_launch(data->context, data->contextUid);
+		}
 		if (call >= CALL_LOAD)
 			load_note();
 	} else if (call != CALL_OTHER && *data->correlationData) {

@@ -563,8 +563,8 @@ void region_task_begin(struct region_body *body, const struct openmp_origin *ori
 	*body = (struct region_body){.thread = NULL};
 	if (!t || !origin->tree)
 		return;
-	if (!openmp_push(&t->openmp, &(struct openmp_record){
-					     .address = address, .origin = *origin, .kind = OPENMP_TASK}))
+	if (!openmp_push(&t->openmp,
+		    &(struct openmp_record){.address = address, .origin = *origin, .kind = OPENMP_TASK}))
 		return;
 	body->thread = t;
 	body->epoch = t->epoch;
