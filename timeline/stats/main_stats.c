@@ -8,6 +8,7 @@
 #include "timeline/report/formula_columns.h"
 #include "timeline/report/program.h"
 #include "timeline/report/report_fit.h"
+#include "timeline/report/stream_groups.h"
 #include "timeline/stats/clusters_report.h"
 #include "timeline/stats/live.h"
 #include "timeline/stats/operations.h"
@@ -435,7 +436,8 @@ static int ask_when(struct program_call *call, struct stats *stats, struct error
 	const struct options *own = call->own;
 	char text[REPORT_HUMAN_MAX];
 	uint64_t met_ns;
-	int rc = stats_ask_when(stats, call->run, call->select, own->when, &met_ns, &call->arena, error);
+	int rc = stats_ask_when(stats, call->run, call->select, own->when, call->format == REPORT_TABLE,
+		&met_ns, &call->arena, error);
 
 	if (rc)
 		return rc;
@@ -476,6 +478,13 @@ static int work_clusters(struct program_call *call, struct error *error)
 			    &call->arena, error);
 }
 
+static bool is_by_group(const struct select *select)
+{
+	int by = select_by(select) ? stream_groups_find(select_by(select)) : -1;
+
+	return by >= 0 && stream_groups_is_row((enum stream_groups_by)by);
+}
+
 static int work(struct program_call *call, struct error *error)
 {
 	const struct options *own = call->own;
@@ -486,9 +495,14 @@ static int work(struct program_call *call, struct error *error)
 
 	if (select_by(call->select) && strcmp(select_by(call->select), "cluster") == 0)
 		return work_clusters(call, error);
-	rc = stats_ask_by(call->select, &by, "stream, op or cluster", error);
+	rc = is_by_group(call->select) ? 0
+				       : stats_ask_by(call->select, &by,
+						 STREAM_GROUPS_ROW_NAMES ", stream, op or cluster", error);
 	if (rc == 0 && (select_names_metric(call->select, LIVE_METRIC) || is_of_gpu(call)))
-		return work_live(call, by, error);
+		return is_by_group(call->select) ? error_set(error, ERROR_USAGE,
+							   "--by %s: memory in use is by code, or by stream",
+							   select_by(call->select))
+						 : work_live(call, by, error);
 	if (rc == 0 && own->at)
 		rc = error_set(error, ERROR_USAGE,
 			"--at is for --metric " LIVE_METRIC " and " LIVE_GPU_METRIC
@@ -500,7 +514,8 @@ static int work(struct program_call *call, struct error *error)
 			&formulas, call->select, number_names, NUMBERS, &call->arena, error);
 	if (rc == 0) {
 		rc = own->when ? ask_when(call, &stats, error)
-			       : stats_ask(&stats, call->run, call->select, &call->arena, error);
+			       : stats_ask(&stats, call->run, call->select, call->format == REPORT_TABLE,
+					 &call->arena, error);
 		if (rc == 0)
 			rc = print_rows(call, &stats, &formulas, error);
 	}
@@ -519,7 +534,8 @@ static const struct program program = {
 	.option_count = sizeof options / sizeof options[0],
 	.notes =
 		"KEY is function (default), path, module, line, loop, inline, file, instruction, "
-		"script, stream, op, or cluster: streams that do alike, and those that do not.\n"
+		"script, stream, process, program, host, rank, op, or cluster: streams that do alike, and "
+		"those that do not.\n"
 		"Each sample or span gets its part of its stream's timeline; states are rows too. In tsv and "
 		"json all rows sum to streams x window; the table has work first, then the states, as "
 		"shares of the streams' life and of streams x window.\n"

@@ -75,6 +75,7 @@ struct session_heights {
 struct advice_page;
 struct alike_page;
 struct blame_page;
+struct critical_list;
 struct flame_page;
 struct lanes;
 struct compare;
@@ -91,6 +92,7 @@ struct session {
 	struct minimap minimap;
 	struct profile_page *profile; /* NULL: not asked for yet */
 	struct blame_page *blame;
+	struct critical_list *critical; /* NULL: not asked for yet */
 	struct advice_page *advice;
 	struct alike_page *alike;
 	struct lanes *lanes;	  /* figures over time below the rows; NULL: none */
