@@ -25,7 +25,7 @@ tries() { # LABEL COMMAND...
 refuses() { ! "$@"; }
 inside() { # COMMAND : in the system, as a user
 	unshare -m --propagation private bash -c '
-		mount -t proc proc "$1/proc" && mount -t tmpfs -o mode=1777 tmpfs "$1/tmp" && mount --rbind /dev "$1/dev" &&
+		mount -t proc proc "$1/proc" && mount -t tmpfs -o mode=1777 tmpfs "$1/tmp" && mkdir -p "$1/sys" && mount --bind /sys "$1/sys" && mount --rbind /dev "$1/dev" &&
 			exec chroot --userspec=65534:65534 "$1" /usr/bin/env -i HOME=/tmp TERM=xterm PATH=/usr/bin:/bin sh -c "cd /tmp && $2"' \
 		- "$system" "$1"
 }
