@@ -17,7 +17,7 @@ test    g++ gfortran openmpi-bin libopenmpi-dev mpich libmpich-dev musl-tools xz
 test    golang-go zstd linux-perf otf2-tools rpm
 test    valgrind
 test    python3-numpy python3-pandas python3-venv python3-pip
-test    environment-modules python3-yaml python3-jinja2 qemu-user procps util-linux dwz gdb libdebuginfod1 clang-14 llvm-14 lld-14 bindfs rustc libomp-14-dev
+test    environment-modules flake8 python3-yaml python3-jinja2 qemu-user procps util-linux dwz gdb libdebuginfod1 clang-14 llvm-14 lld-14 bindfs rustc libomp-14-dev
 aarch64 gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 aarch64 libdw-dev:arm64 libelf-dev:arm64 liblmdb-dev:arm64 libzstd-dev:arm64 zlib1g-dev:arm64 libncurses-dev:arm64 libiberty-dev:arm64
 aarch64 libxxhash-dev:arm64 libcapstone-dev:arm64 libcmocka-dev:arm64 libsqlite3-dev:arm64
@@ -188,16 +188,24 @@ verb_install() {
 	cmake --install build # DESTDIR is CMake's own
 }
 
-# verb_package [--aarch64] [DIRECTORY] : programs for any system with glibc 2.28 (store/portable), to be unpacked and run
-# anywhere, into DIRECTORY (dist). The same tree gives the same bytes: times are SOURCE_DATE_EPOCH's, else the last commit's.
+# verb_package [--aarch64 | --static] [DIRECTORY] : programs for any system with glibc 2.28, or for any at all
+# (store/portable), to be unpacked and run anywhere, into DIRECTORY (dist). The same tree gives the same bytes: times are
+# SOURCE_DATE_EPOCH's, else the last commit's.
 verb_package() {
-	local machine out version name build stage cross= options=()
+	local machine kind out version name build stage cross= options=()
 	machine=$(uname -m)
-	if [ "${1-}" = --aarch64 ]; then
+	case ${1-} in
+	--aarch64)
 		shift
 		machine=aarch64
-	fi
-	out=${1:-dist} build=build-package
+		;;
+	--static)
+		shift
+		kind=-static
+		options=(-DHPCT_STATIC=ON)
+		;;
+	esac
+	out=${1:-dist} build=build-package${kind-}
 	ensure build package
 	if [ "$machine" != "$(uname -m)" ]; then
 		ensure aarch64 package-aarch64
@@ -205,21 +213,26 @@ verb_package() {
 		options=("-DCMAKE_TOOLCHAIN_FILE=$PWD/tests/$machine/toolchain.cmake")
 	fi
 	version=$(version)
-	name=hpct-$version-$machine stage=$build/stage
+	name=hpct-$version-$machine${kind-} stage=$build/stage
 	configure "$build" -DHPCT_PORTABLE=ON -DCMAKE_INSTALL_PREFIX=/opt/hpct "${options[@]}"
 	make_in "$build" programs
 	rm -rf "$stage"
 	DESTDIR=$PWD/$stage cmake --install "$build" >"$build/install.log"
 	mv "$stage/opt/hpct" "$stage/$name"
 	rmdir "$stage/opt"
-	package_libraries "$stage/$name" "$cross"
+	if [ -z "${kind-}" ]; then
+		package_libraries "$stage/$name" "$cross"
+	else
+		rm -f "$stage/$name"/lib/hpct/hpct-{ranks,agent-papi,agent-libunwind}*.so # nothing opens them
+	fi
 	package_terminals "$stage/$name/share/terminfo"
 	cp LICENSE README.md CHANGELOG.md "$stage/$name/"
 	package_licenses "$stage/$name/share/doc/hpct/licenses"
 	package_strip "$stage" "$name" "$cross"
 	mkdir -p "$out"
-	package_pack "$stage" "$name" "$out/$name.tar.zst"
-	package_pack "$stage" "$name-debug" "$out/$name-debug.tar.zst"
+	package_pack "$stage" "$name" "$out/$name.tar.zst" -19 --long=27
+	package_pack "$stage" "$name-debug" "$out/$name-debug.tar.zst" -3 # packed already
+	tests/systems/archive.sh "$out/$name.tar.zst"
 	say "$out/$name.tar.zst: $(du -h "$out/$name.tar.zst" | cut -f 1), unpack it anywhere and run bin/hpct"
 }
 
@@ -288,11 +301,11 @@ package_strip() {
 	"$3strip" --strip-debug --enable-deterministic-archives "$1/$2"/lib/hpct/*.a
 }
 
-# package_pack STAGE NAME FILE
+# package_pack STAGE NAME FILE ZSTD-OPTION...
 package_pack() {
 	local epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
 	tar -C "$1" --sort=name --mtime="@$epoch" --owner=0 --group=0 --numeric-owner --mode=u+w,go-w,a+rX -cf - "$2" |
-		zstd -q -19 -T1 -f -o "$3"
+		zstd -q -T1 "${@:4}" -f -o "$3"
 }
 
 # The samples for NVIDIA GPUs and the floor they are held against, into build/cuda.
@@ -437,7 +450,7 @@ verb_aarch64() {
 	run_tests build -R '^e2e\.record\.aarch64$'
 }
 
-# verb_stress [SECONDS | --kills N] : the tests run a part of it; HPCT_STRESS_SEED, HPCT_SEED repeat one
+# verb_stress [SECONDS | --kills N | --cycles N] : the tests run a part of it; HPCT_STRESS_SEED, HPCT_SEED repeat one
 verb_stress() {
 	local test=stress
 	ensure build test
@@ -446,16 +459,23 @@ verb_stress() {
 		test=kills HPCT_KILLS=${2:-200}
 		export HPCT_KILLS
 		shift "$#"
+	elif [ "${1-}" = --cycles ]; then
+		test=cycles HPCT_CYCLES=${2:-1000}
+		export HPCT_CYCLES
+		shift "$#"
 	fi
 	HPCT_BIN=$PWD/build/bin HPCT_SAMPLES=$PWD/build/samples HPCT_SOURCE=$PWD HPCT_POOL=$PWD/build/tests/pool \
 		HPCT_STRESS_SECONDS=${1:-600} bash "tests/e2e/e2e.record.$test.sh"
 }
 
-# verb_real [PROGRAM...] : what people run, bare and recorded; RATE= is in samples a second
+# verb_real [PROGRAM...] : what people run, bare and recorded, RATE= is in samples a second; then what they wait for
 verb_real() {
 	ensure build real
 	compile build
-	tests/real/real.sh build/bin "$@"
+	local failed=0 causes=("$@")
+	tests/real/real.sh build/bin "$@" || failed=1
+	tests/real/causes.sh build/bin "${causes[@]}" || failed=1
+	return $failed
 }
 
 # verb_monkey [SECONDS] : random keys at the view under the sanitizers; HPCT_SEED repeats a game
@@ -513,7 +533,8 @@ usage: ./build.sh [VERB]
   demo     build, record a sample program, print its coverage, profile and timeline; opens it on a terminal
   test     build, then run every test; the last line counts them
   package  one archive for any x86-64 system with glibc 2.28 or later, into dist/; `tests/systems/try.sh` tries it;
-           `package --aarch64`: one for aarch64, cross-compiled
+           `package --aarch64`: one for aarch64, cross-compiled;
+           `package --static`: one for systems of musl, whose programs need no C library
   deb      the archive, and Debian packages of the same programs; `tests/systems/deb.sh` tries them
   rpm      the archive, and RPM packages of the same programs
   install  install under PREFIX (default /usr/local), below DESTDIR if set
@@ -535,9 +556,10 @@ usage: ./build.sh [VERB]
   tsan     unit tests of record/, which alone has threads, under the thread sanitizer
   aarch64  cross-compile into build-aarch64/, run unit tests and recorded programs under qemu-user
   stress   a storm under every kind of trouble for 600 seconds, or as many as are given; `stress --kills 200`: kill -9
-           of programs and collectors at random moments
+           of programs and collectors at random moments; `stress --cycles 1000`: attaches and detaches so often, both ways
   real     what people run: lammps, python, node, go, java, ruby, R ... (installed on demand), bare and recorded: same
-           output, whole stacks
+           output, whole stacks; and who made others wait: at a hot row of postgres under pgbench, for a slow rank
+           of lammps, for the longest compile of make -j2 (real pgbench, real lammps, real make)
   monkey   random keys at the view under the sanitizers for 300 seconds, or as many as are given
   session  draw docs/*.svg and record docs/session.cast anew; docs/session.py play shows it
   fuzz     run each fuzz target for 30 seconds, or as many as are given

@@ -38,7 +38,7 @@ const struct format *format_find(const char *name, enum format_way way)
 }
 
 /* The first by name of a directory's files that match. */
-static bool find_file(DIR *directory, const char *path, const char *pattern, char *file)
+static bool find_pattern(DIR *directory, const char *path, const char *pattern, char *file)
 {
 	char name[NAME_MAX + 1] = "";
 	const struct dirent *entry;
@@ -49,6 +49,22 @@ static bool find_file(DIR *directory, const char *path, const char *pattern, cha
 			(!*name || strcmp(entry->d_name, name) < 0))
 			snprintf(name, sizeof name, "%s", entry->d_name);
 	return *name && snprintf(file, PATH_MAX, "%s/%s", path, name) < PATH_MAX;
+}
+
+/* Of the first of these patterns, with spaces between, that a file matches. */
+static bool find_file(DIR *directory, const char *path, const char *patterns, char *file)
+{
+	char pattern[32];
+
+	for (; *patterns; patterns += strspn(patterns, " ")) {
+		size_t size = strcspn(patterns, " ");
+
+		snprintf(pattern, sizeof pattern, "%.*s", (int)size, patterns);
+		if (find_pattern(directory, path, pattern, file))
+			return true;
+		patterns += size;
+	}
+	return false;
 }
 
 const struct format *format_directory(const struct format *only, const char *path, char *file)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "formats/choice.h"
+#include "formats/left_out.h"
 #include "timeline/report/program.h"
 #include "timeline/sum/state_metrics.h"
 
@@ -40,29 +41,15 @@ static int put_file(const struct program_call *call, const struct choice *choice
 	return rc;
 }
 
-/* What the run has, the selection includes and the format has no place for. */
-static void say_left_out(
-	const struct program_call *call, const struct format *format, struct format_output *output)
+static int say_left_out(const struct program_call *call, const struct format *format,
+	struct format_output *output, struct error *error)
 {
 	struct store_bytes *list = &output->left_out;
-	uint32_t count;
-	const uint32_t *all = select_all_streams(call->select, &count);
-	uint64_t values = 0, instructions = 0;
+	int code = left_out_list(call->run, call->select, format, list, error);
 
-	for (uint32_t i = 0; i < count; i++) {
-		const struct store_stream *s = &run_stream(call->run, all[i])->s;
-
-		if (s->kind == STORE_STREAM_PC)
-			instructions++;
-		else
-			values += s->count[STORE_VALUES] != 0;
-	}
-	if (format->lacks & FORMAT_LACKS_PC)
-		format_left_out(list, instructions, "streams of samples of GPU instructions");
-	if (format->lacks & FORMAT_LACKS_VALUES && !select_has_metric(call->select))
-		format_left_out(list, values, "streams' values over time");
 	if (list->size)
 		fprintf(stderr, "hpct-export: left out: %.*s\n", (int)list->size, (const char *)list->data);
+	return code;
 }
 
 /* An empty file explains itself as little as an empty table. */
@@ -81,13 +68,14 @@ static int put(
 	struct format_output output = {.out = is_file ? NULL : stdout, .path = choice->output};
 	int rc = is_file && !is_directory ? put_file(call, choice, &output, error)
 					  : choice->format->put(call->run, call->select, &output, error);
+	int code = 0;
 
 	if (rc >= 0 && !is_file && fflush(stdout) != 0)
 		rc = error_unwritten(error);
 	if (rc >= 0)
-		say_left_out(call, choice->format, &output);
+		code = say_left_out(call, choice->format, &output, error);
 	store_bytes_fini(&output.left_out);
-	return rc;
+	return code < 0 ? code : rc;
 }
 
 static int work(struct program_call *call, struct error *error)

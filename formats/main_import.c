@@ -182,8 +182,8 @@ static int work(struct program_call *call, struct error *error)
 	if (!is_stdin && stat(input, &status) == 0 && S_ISDIR(status.st_mode)) {
 		if (!format_directory(choice->format, input, inside))
 			return error_set(error, ERROR_RUN,
-				"%s is a directory: name a file, or an archive of OTF2 or a database of "
-				"HPCToolkit, which are one",
+				"%s is a directory: name a file, or an archive of OTF2, a database or "
+				"measurements of HPCToolkit, which are one",
 				input);
 		input = name = inside;
 	}

@@ -26,6 +26,7 @@
 #include "record/base/process_title.h"
 #include "record/base/stdout_check.h"
 #include "record/collect/collect.h"
+#include "record/inject/inject.h"
 #include "record/launch/control.h"
 #include "record/launch/launch.h"
 #include "record/launch/launch_name.h"
@@ -623,6 +624,63 @@ static int attach_measure(
 	return 0;
 }
 
+static void inject_tell(const struct outside_found *found, const struct inject *inject)
+{
+	for (unsigned i = 0; i < found->count; i++) {
+		const struct inject_began *began = inject_began(inject, i);
+
+		fprintf(stderr,
+			"hpct-record: process %u: %u threads are measured; thread %u stood still for %.1f "
+			"ms, no "
+			"other\n",
+			began->pid, began->threads, began->tid, (double)began->stood_ns / 1e6);
+	}
+}
+
+static int inject_measure(
+	struct record *record, const struct outside_found *found, int stop, struct error *error)
+{
+	struct inject_plan plan = {.pids = found->pids,
+		.pid_count = found->count,
+		.place = record->rendezvous.place,
+		.socket = record->rendezvous.socket,
+		.agent = record->paths.inject,
+		.events = record->options.events};
+	uint64_t for_ns = record->options.for_ns;
+	struct inject *inject;
+	unsigned left;
+	int result = inject_open(&inject, &plan, error);
+
+	if (result)
+		return result;
+	inject_tell(found, inject);
+	attach_tell(found, NULL, for_ns);
+	inject_run(inject, stop, for_ns ? clock_now_ns() + for_ns : 0);
+	left = inject_close(inject);
+	if (left)
+		fprintf(stderr,
+			"hpct-record: in %u processes the agent waits for a thread that stands still in it; "
+			"its "
+			"thread ends when that one goes on\n",
+			left);
+	return 0;
+}
+
+static int inject_check_all(
+	const struct record *record, const struct outside_found *found, struct error *error)
+{
+	struct install_paths paths;
+
+	if (!record->options.is_inject)
+		return 0;
+	if (install_paths_find(&paths, error))
+		return -error->code;
+	for (unsigned i = 0; i < found->count; i++)
+		if (inject_check(found->pids[i], paths.inject, error))
+			return -error->code;
+	return 0;
+}
+
 static int attach(struct record *record, struct error *error)
 {
 	static struct outside_found found;
@@ -633,21 +691,26 @@ static int attach(struct record *record, struct error *error)
 
 	if (!outside_period_ns(record->options.events) || outside_misses_events(record->options.events))
 		return error_set(error, ERROR_USAGE,
-			"from outside only CPUTIME is measured; leave other events out, or start the program "
-			"with hpct-record");
+			"of processes that run already only CPUTIME is measured; leave other events out, or "
+			"start "
+			"the program with hpct-record");
 	if (record->options.cgroup &&
 		outside_find_cgroup(record->cgroup, sizeof(record->cgroup), record->options.cgroup, error))
 		return -error->code;
-	if (record->options.is_all || (record->options.cgroup && outside_may_all()))
+	if (record->options.is_all ||
+		(record->options.cgroup && !record->options.is_inject && outside_may_all()))
 		outside_find_all(&found, asked.cgroup);
 	else if (outside_find(&found, &asked, error))
+		return -error->code;
+	if (inject_check_all(record, &found, error))
 		return -error->code;
 	if (attach_program(record, &found))
 		return error_memory(error);
 	stop = stop_signals_open();
 	if (run_name(record, error) || measuring_prepare(record, error) || ready_wait(record, error))
 		return -error->code;
-	result = attach_measure(record, &found, stop, error);
+	result = record->options.is_inject ? inject_measure(record, &found, stop, error)
+					   : attach_measure(record, &found, stop, error);
 	stop_signals_close(stop);
 	if (result)
 		attach_give_up(record);

@@ -13,6 +13,7 @@
 #include "record/base/stdout_check.h"
 #include "record/doctor/doctor.h"
 #include "record/doctor/report.h"
+#include "record/inject/inject_doctor.h"
 #include "record/outside/outside_doctor.h"
 #include "store/base/escape.h"
 #include "store/base/json.h"
@@ -117,7 +118,7 @@ static void row_put(const struct doctor_row *row, enum format format, bool all)
 
 static const struct doctor_check *const machine[] = {
 	doctor_programs, doctor_process, doctor_kernel, doctor_devices, doctor_place, NULL};
-static const struct doctor_check *const one_process[] = {outside_doctor, NULL};
+static const struct doctor_check *const one_process[] = {outside_doctor, inject_doctor, NULL};
 
 /* Runs all checks of the tables. Returns the exit code. */
 static int examine(const struct doctor_check *const *tables, enum format format, bool all)
@@ -217,6 +218,7 @@ static bool pid_take(const char *text)
 	if (!pid || pid > INT32_MAX || *end)
 		return false;
 	outside_doctor_choose((uint32_t)pid);
+	inject_doctor_choose((uint32_t)pid);
 	return true;
 }
 

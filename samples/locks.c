@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * locks.c - who holds the lock that others wait for. A thread "holder" takes a mutex, a read-write lock and a
- * mutex of C11 in turn, ROUNDS times each, and keeps it in rebuild() for PAUSE_US once the others want it;
- * two threads, "reader" and "writer", wait for it in look_up(). The order is made by flags.
+ * locks.c - who holds the lock that others wait for. A thread "holder" takes a mutex, a read-write lock, a
+ * mutex of C11 and a spin lock in turn, ROUNDS times each, and keeps it in rebuild() for PAUSE_US once the
+ * others want it; two threads, "reader" and "writer", wait for it in look_up(). The order is made by flags.
  *
  * What the trace must show: spans `lock` of reader and writer below look_up that name the holder; in
  * hpct-blame
@@ -17,13 +17,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROUNDS 8
+#define ROUNDS 6
 #define PAUSE_US 30000
 #define APART __attribute__((noinline, noclone))
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static mtx_t plain;
+static pthread_spinlock_t spin;
 static atomic_int held, wanted, done; /* rounds: the holder has it; others want it; others are through */
 static volatile double sink;
 
@@ -35,22 +36,26 @@ static void await(atomic_int *what, int round)
 
 static void take(int round)
 {
-	if (round % 3 == 0)
+	if (round % 4 == 0)
 		pthread_mutex_lock(&mutex);
-	else if (round % 3 == 1)
+	else if (round % 4 == 1)
 		pthread_rwlock_wrlock(&rwlock);
-	else
+	else if (round % 4 == 2)
 		mtx_lock(&plain);
+	else
+		pthread_spin_lock(&spin);
 }
 
 static void leave(int round)
 {
-	if (round % 3 == 0)
+	if (round % 4 == 0)
 		pthread_mutex_unlock(&mutex);
-	else if (round % 3 == 1)
+	else if (round % 4 == 1)
 		pthread_rwlock_unlock(&rwlock);
-	else
+	else if (round % 4 == 2)
 		mtx_unlock(&plain);
+	else
+		pthread_spin_unlock(&spin);
 }
 
 APART static void rebuild(void)
@@ -79,7 +84,7 @@ APART static void look_up(int round)
 static void *waiter(void *name)
 {
 	pthread_setname_np(pthread_self(), name);
-	for (int round = 0; round < 3 * ROUNDS; round++) {
+	for (int round = 0; round < 4 * ROUNDS; round++) {
 		await(&held, round + 1);
 		look_up(round);
 	}
@@ -89,7 +94,7 @@ static void *waiter(void *name)
 static void *holder(void *name)
 {
 	pthread_setname_np(pthread_self(), name);
-	for (int round = 0; round < 3 * ROUNDS; round++) {
+	for (int round = 0; round < 4 * ROUNDS; round++) {
 		take(round);
 		held = round + 1;
 		await(&wanted, 2 * (round + 1));
@@ -106,10 +111,11 @@ int main(void)
 	pthread_t threads[3];
 
 	mtx_init(&plain, mtx_plain);
+	pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
 	for (int i = 0; i < 3; i++)
 		pthread_create(&threads[i], NULL, i ? waiter : holder, names[i]);
 	for (int i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);
-	printf("%d\n", 3 * ROUNDS);
+	printf("%d\n", 4 * ROUNDS);
 	return 0;
 }

@@ -7,7 +7,9 @@
 #include "tui/build_commit.h"
 #include "tui/build_options.h"
 
-#ifdef HPCT_PORTABLE
+#if defined(HPCT_OPENS_NOTHING)
+#define C_LIBRARY "any C library"
+#elif defined(HPCT_PORTABLE)
 #define C_LIBRARY "glibc 2.28 and later"
 #else
 #define STRING_OF(word) #word

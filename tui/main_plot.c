@@ -261,6 +261,19 @@ static int number_read(
 	return 0;
 }
 
+/* Without rows there is no place for a column. */
+static int check_formulas(const struct program_call *call, struct error *error)
+{
+	const struct choice *choice = call->own;
+	size_t formulas;
+
+	select_formulas(call->select, &formulas);
+	if (!formulas || (call->format != REPORT_TABLE && !choice->is_svg))
+		return 0;
+	return error_set(error, ERROR_USAGE,
+		"--metric 'NAME = FORMULA' adds a column to rows: give --format tsv or json, without --svg");
+}
+
 static int work(struct program_call *call, struct error *error)
 {
 	struct choice *choice = call->own;
@@ -279,6 +292,7 @@ static int work(struct program_call *call, struct error *error)
 	if (!has_run)
 		fprintf(stderr, "hpct-plot: reading %s\n", run_path(call->run));
 	rc = select_bind(call->select, call->run, error);
+	rc = rc ? rc : check_formulas(call, error);
 	rc = rc ? rc : plot(call, call->operands + has_run, call->operand_count - has_run, error);
 	run_close(call->run);
 	call->run = NULL;
@@ -301,7 +315,7 @@ static const struct program program = {
 	.about = "figures over time: CPU, memory, I/O, GPUs, counters",
 	.operands = "[RUN] [NAME...]",
 	.operands_max = NAMES_MOST,
-	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUNS,
+	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUNS | PROGRAM_ROW_FORMULAS,
 	.refused = "context op metric min depth by top streams",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,

@@ -2,17 +2,22 @@
 /*
  * main_advise.c - hpct-advise: what would make GPU kernels faster, from samples of their instructions.
  */
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "blame/advise/advise_print.h"
+#include "blame/advise/annotate.h"
 #include "timeline/report/coverage.h"
 
 #define BINARIES_MAX 64u
+#define ANNOTATE_WIDTH 110u
 
 struct ask {
 	const char *kernel;
 	const char *binaries[BINARIES_MAX];
 	size_t binary_count;
+	bool is_annotated;
 };
 
 static int take_binary(void *own, const char *value, struct error *error)
@@ -25,6 +30,21 @@ static int take_binary(void *own, const char *value, struct error *error)
 	return 0;
 }
 
+static int annotate_print(struct program_call *call, const struct kernels *kernels, struct error *error)
+{
+	struct report *report;
+	int rc;
+
+	if (call->format == REPORT_TABLE)
+		return annotate_text(stdout, kernels, ANNOTATE_WIDTH, error);
+	rc = report_open(&report, stdout, call->format, "hpct-advise-annotate", annotate_columns,
+		annotate_column_count, error);
+	if (rc)
+		return rc;
+	annotate_rows(report, kernels);
+	return report_close(report, error);
+}
+
 static int work(struct program_call *call, struct error *error)
 {
 	const struct ask *ask = call->own;
@@ -33,20 +53,24 @@ static int work(struct program_call *call, struct error *error)
 	int rc = kernels_open(&kernels, call->run, call->select, &options, error);
 
 	if (rc == 0)
-		rc = advise_print(call, kernels, error);
+		rc = ask->is_annotated ? annotate_print(call, kernels, error)
+				       : advise_print(call, kernels, error);
 	kernels_close(kernels);
 	return rc;
 }
 
 static const struct program_option options[] = {
 	{0, "kernel", "GLOB", "only kernels with such a name", .to = offsetof(struct ask, kernel)},
-	{0, "binary", "FILE", "a GPU binary that the run does not keep; may be repeated", take_binary}};
+	{0, "binary", "FILE", "a GPU binary that the run does not keep; may be repeated", take_binary},
+	{0, "annotate", NULL,
+		"the instructions with their samples, and what they wait for, instead of advice",
+		.to = offsetof(struct ask, is_annotated)}};
 
 static const struct program program = {
 	.name = "hpct-advise",
 	.about = "says what would make GPU kernels faster",
 	.operands = "[RUN]",
-	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN,
+	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_ROW_FORMULAS,
 	.refused = "metric op by depth context min",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "store/base/array.h"
+#include "store/base/escape.h"
 #include "store/base/hash.h"
-#include "timeline/base/key_ids.h"
 
 /* ---- sums ---- */
 
@@ -19,12 +19,69 @@ bool exact_share_is_larger(
 	return store_hash_compare(run_context_hash(run, context), run_context_hash(run, than)) < 0;
 }
 
+static bool add_at(struct exact_share_sums *sums, uint32_t number, exact_share_fixed amount)
+{
+	if (number >= sums->count &&
+		!array_reserve_zero(&sums->amount, &sums->count, (size_t)number + 1, sizeof(*sums->amount)))
+		return false;
+	sums->amount[number] += amount;
+	return true;
+}
+
 bool exact_share_sums_add(struct exact_share_sums *sums, uint32_t context, exact_share_fixed amount)
 {
-	if (context >= sums->count &&
-		!array_reserve_zero(&sums->amount, &sums->count, (size_t)context + 1, sizeof(*sums->amount)))
+	return add_at(sums, context, amount);
+}
+
+static bool add_pair(
+	struct exact_share_sums *sums, uint32_t context, uint32_t group, exact_share_fixed amount)
+{
+	const uint32_t pair[2] = {context, group};
+	uint32_t number;
+
+	if (!sums->pairs.key_bytes)
+		key_ids_init(&sums->pairs, sizeof(pair));
+	number = key_ids_put(&sums->pairs, pair, NULL);
+	return number != KEY_IDS_NONE && add_at(sums, number, amount);
+}
+
+bool exact_share_sums_add_of(
+	struct exact_share_sums *sums, uint32_t stream, uint32_t context, exact_share_fixed amount)
+{
+	return sums->groups ? add_pair(sums, context, sums->groups->of[stream], amount)
+			    : add_at(sums, context, amount);
+}
+
+bool exact_share_sums_put(struct exact_share_sums *sums, const struct exact_share *share)
+{
+	return sums->groups ? add_pair(sums, share->context, share->group, share->amount)
+			    : add_at(sums, share->context, share->amount);
+}
+
+bool exact_share_sums_next(const struct exact_share_sums *sums, size_t *at, struct exact_share *share)
+{
+	while (*at < sums->count && !sums->amount[*at])
+		(*at)++;
+	if (*at == sums->count)
 		return false;
-	sums->amount[context] += amount;
+	*share = (struct exact_share){(uint32_t)*at, STREAM_GROUPS_NONE, sums->amount[*at]};
+	if (sums->groups) {
+		const uint32_t *pair = key_ids_key(&sums->pairs, (uint32_t)*at);
+
+		share->context = pair[0];
+		share->group = pair[1];
+	}
+	(*at)++;
+	return true;
+}
+
+bool exact_share_sums_join(struct exact_share_sums *to, const struct exact_share_sums *from)
+{
+	struct exact_share share;
+
+	for (size_t at = 0; exact_share_sums_next(from, &at, &share);)
+		if (!exact_share_sums_put(to, &share))
+			return false;
 	return true;
 }
 
@@ -33,15 +90,14 @@ int exact_share_sums_list(const struct exact_share_sums *sums, struct exact_shar
 {
 	size_t used = 0;
 
-	for (uint32_t context = 0; context < sums->count; context++)
-		used += sums->amount[context] != 0;
+	for (size_t i = 0; i < sums->count; i++)
+		used += sums->amount[i] != 0;
 	*shares = arena_calloc(arena, used + 1, sizeof(**shares));
 	if (!*shares)
 		return error_memory(error);
 	*count = 0;
-	for (uint32_t context = 0; context < sums->count; context++)
-		if (sums->amount[context])
-			(*shares)[(*count)++] = (struct exact_share){context, sums->amount[context]};
+	for (size_t at = 0; *count < used; (*count)++)
+		exact_share_sums_next(sums, &at, &(*shares)[*count]);
 	return 0;
 }
 
@@ -54,6 +110,8 @@ void exact_share_sums_clear(struct exact_share_sums *sums)
 void exact_share_sums_fini(struct exact_share_sums *sums)
 {
 	free(sums->amount);
+	if (sums->pairs.key_bytes)
+		key_ids_fini(&sums->pairs);
 	*sums = (struct exact_share_sums){0};
 }
 
@@ -112,30 +170,43 @@ uint64_t exact_share_round(const exact_share_fixed *amounts, const uint64_t *key
 /* ---- rows ---- */
 
 struct rows_work {
-	struct key_ids keys; /* of texts, by hash */
+	const struct stream_groups *groups; /* rows are these; NULL: keys of contexts */
+	struct key_ids keys;		    /* of texts, by hash */
 	struct exact_share_row *rows;
 	exact_share_fixed *amounts, *best; /* of each row; of its context */
 	uint64_t *key_hashes;		   /* of each row */
 	struct store_bytes key;		   /* scratch */
 };
 
+/* Into work->key. */
+static bool put_key(struct rows_work *work, const struct run *run, const struct exact_share *share,
+	enum row_key_by by, uint32_t depth)
+{
+	work->key.size = 0;
+	if (work->groups) {
+		const char *text = stream_groups_text(work->groups, share->group);
+
+		escape_field(&work->key, text, strlen(text));
+	} else if (!row_key_put(&work->key, run, share->context, by, depth)) {
+		return false;
+	}
+	if (!work->key.size) { /* paths leave out the root */
+		const char *name = share->context ? "<program root>" : "<unknown>";
+
+		store_bytes_put(&work->key, name, strlen(name));
+	}
+	return !work->key.failed;
+}
+
 /* The row's number, made if needed; KEY_IDS_NONE: no memory. */
-static uint32_t row_of(struct rows_work *work, const struct run *run, uint32_t context, enum row_key_by by,
-	uint32_t depth, struct arena *arena)
+static uint32_t row_of(struct rows_work *work, const struct run *run, const struct exact_share *share,
+	enum row_key_by by, uint32_t depth, struct arena *arena)
 {
 	struct store_hash hash;
 	uint32_t row;
 	bool is_new;
 
-	work->key.size = 0;
-	if (!row_key_put(&work->key, run, context, by, depth))
-		return KEY_IDS_NONE;
-	if (!work->key.size) { /* paths leave out the root */
-		const char *name = context ? "<program root>" : "<unknown>";
-
-		store_bytes_put(&work->key, name, strlen(name));
-	}
-	if (work->key.failed)
+	if (!put_key(work, run, share, by, depth))
 		return KEY_IDS_NONE;
 	hash = store_hash128(work->key.data, work->key.size);
 	row = key_ids_put(&work->keys, &hash, &is_new);
@@ -154,7 +225,7 @@ static bool rows_fill(struct rows_work *work, const struct run *run, const struc
 
 		if (select && !select_wants_context(select, shares[i].context))
 			continue;
-		row = row_of(work, run, shares[i].context, by, depth, arena);
+		row = row_of(work, run, &shares[i], by, depth, arena);
 		if (row == KEY_IDS_NONE)
 			return false;
 		work->amounts[row] += shares[i].amount;
@@ -196,9 +267,10 @@ static bool rows_finish(struct rows_work *work, struct exact_share_rows *rows, s
 
 int exact_share_rows_make(struct exact_share_rows *rows, const struct run *run,
 	const struct exact_share *shares, size_t count, const struct select *select, enum row_key_by by,
-	uint32_t depth, struct arena *arena, struct error *error)
+	uint32_t depth, const struct stream_groups *groups, struct arena *arena, struct error *error)
 {
-	struct rows_work work = {.rows = arena_calloc(arena, count + 1, sizeof(*work.rows)),
+	struct rows_work work = {.groups = groups,
+		.rows = arena_calloc(arena, count + 1, sizeof(*work.rows)),
 		.amounts = arena_calloc(arena, count + 1, sizeof(*work.amounts)),
 		.best = arena_calloc(arena, count + 1, sizeof(*work.best)),
 		.key_hashes = arena_calloc(arena, count + 1, sizeof(*work.key_hashes))};

@@ -7,6 +7,8 @@
 #define BLAME_EXACT_SHARE_H
 
 #include "store/base/arena.h"
+#include "timeline/base/key_ids.h"
+#include "timeline/report/stream_groups.h"
 #include "timeline/run/row_key.h"
 #include "timeline/select/select.h"
 
@@ -36,16 +38,28 @@ bool exact_share_is_larger(
 /* Time charged to a context. */
 struct exact_share {
 	uint32_t context; /* of the run */
+	uint32_t group;	  /* of streams, in which the time was; STREAM_GROUPS_NONE where nobody asks */
 	exact_share_fixed amount;
 };
 
-/* Sums by context, growing as needed. All-zero is ready. */
+/* Sums by context, growing as needed. All-zero is ready. With `groups` they are by context and group. */
 struct exact_share_sums {
-	exact_share_fixed *amount;
+	exact_share_fixed *amount; /* by context; with `groups` by number in `pairs` */
 	size_t count;
+	const struct stream_groups *groups;
+	struct key_ids pairs; /* context, group */
 };
-bool exact_share_sums_add(
-	struct exact_share_sums *sums, uint32_t context, exact_share_fixed amount); /* false: no memory */
+/* Without groups. Each: false: no memory. */
+bool exact_share_sums_add(struct exact_share_sums *sums, uint32_t context, exact_share_fixed amount);
+/* Of that stream of the run. */
+bool exact_share_sums_add_of(
+	struct exact_share_sums *sums, uint32_t stream, uint32_t context, exact_share_fixed amount);
+/* A share as exact_share_sums_next() gives it. */
+bool exact_share_sums_put(struct exact_share_sums *sums, const struct exact_share *share);
+/* The nonzero sums one by one, *at from 0; false: no more. */
+bool exact_share_sums_next(const struct exact_share_sums *sums, size_t *at, struct exact_share *share);
+/* Adds all of another's, which has the same groups. */
+bool exact_share_sums_join(struct exact_share_sums *to, const struct exact_share_sums *from);
 /* The nonzero sums, by context; in `arena`. */
 int exact_share_sums_list(const struct exact_share_sums *sums, struct exact_share **shares, size_t *count,
 	struct arena *arena, struct error *error);
@@ -74,9 +88,10 @@ struct exact_share_rows {
 	uint64_t total_ns; /* their sum */
 };
 
-/* Rows by key, of shares whose contexts the selector includes (NULL: all). In `arena`. */
+/* Rows by key, of shares whose contexts the selector includes (NULL: all); or by the groups that the shares
+ * were summed by (NULL: none). In `arena`. */
 int exact_share_rows_make(struct exact_share_rows *rows, const struct run *run,
 	const struct exact_share *shares, size_t count, const struct select *select, enum row_key_by by,
-	uint32_t depth, struct arena *arena, struct error *error);
+	uint32_t depth, const struct stream_groups *groups, struct arena *arena, struct error *error);
 
 #endif

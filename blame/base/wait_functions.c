@@ -109,6 +109,7 @@ static const struct {
 	/* NCCL's kernels, and what calls them. */
 	{"nccl*", WAITS_FOR_RANKS},
 	/* The C library, for traces whose samples go on while a thread sleeps. */
+	{"pthread_spin_lock", WAITS_FOR_THREAD},
 	{"*sched_yield*", WAITS_FOR_THREAD},
 	{"*futex_*wait*", WAITS_FOR_THREAD},
 	{"*lll_lock_wait*", WAITS_FOR_THREAD},

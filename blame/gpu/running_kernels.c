@@ -10,6 +10,7 @@
 #include "timeline/scan/scan.h"
 
 struct kernel_queue {
+	uint32_t stream;
 	struct scan *scan;
 	const struct batch *batch;
 	size_t row;
@@ -18,7 +19,7 @@ struct kernel_queue {
 
 struct running_kernel {
 	uint64_t end_ns;
-	uint32_t context;
+	uint32_t stream, context;
 	exact_share_fixed entered;
 };
 
@@ -91,7 +92,7 @@ int running_kernels_add_queue(struct running_kernels *running, uint32_t stream, 
 	if (!array_resize(&running->queues, running->queue_count + 1, sizeof(*running->queues)))
 		return error_memory(error);
 	queue = &running->queues[running->queue_count];
-	*queue = (struct kernel_queue){.next_ns = UINT64_MAX};
+	*queue = (struct kernel_queue){.stream = stream, .next_ns = UINT64_MAX};
 	result = scan_open(&queue->scan, running->run, stream, STORE_SPANS, running->begin_ns,
 		running->end_ns, STORE_BEGIN | STORE_END | STORE_CONTEXT | STORE_WHAT, SCAN_CLIP, error);
 	if (result)
@@ -146,7 +147,7 @@ int running_kernels_take(struct running_kernels *running, exact_share_fixed cloc
 		struct running_kernel kernel = heap_pop(running);
 
 		if (clock != kernel.entered &&
-			!exact_share_sums_add(sums, kernel.context, clock - kernel.entered))
+			!exact_share_sums_add_of(sums, kernel.stream, kernel.context, clock - kernel.entered))
 			return error_memory(error);
 	}
 	for (uint32_t i = 0; i < running->queue_count; i++) {
@@ -155,8 +156,9 @@ int running_kernels_take(struct running_kernels *running, exact_share_fixed cloc
 		while (queue->next_ns == now_ns) {
 			int result;
 
-			if (!heap_push(running, (struct running_kernel){queue->batch->end_ns[queue->row],
-							queue->batch->context[queue->row], clock}))
+			if (!heap_push(running,
+				    (struct running_kernel){queue->batch->end_ns[queue->row], queue->stream,
+					    queue->batch->context[queue->row], clock}))
 				return error_memory(error);
 			result = queue_advance(queue, error);
 			if (result)

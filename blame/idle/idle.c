@@ -178,7 +178,8 @@ int group_sweep_used(
 static int process_sweep(
 	const struct group *group, const struct process *process, uint64_t since_ns, struct error *error)
 {
-	int result = has_hidden(group, process, true) ? 0 : idle_cache_sweep(group, process, since_ns, error);
+	bool may_keep = !has_hidden(group, process, true) && !group->question->groups;
+	int result = may_keep ? idle_cache_sweep(group, process, since_ns, error) : 0;
 
 	if (result)
 		return result < 0 ? result : 0;
@@ -349,7 +350,8 @@ int idle_sweep(struct idle *idle, struct run *run, const struct idle_question *a
 	struct idle_question related_question = *asked;
 	const struct idle_question *question = &related_question;
 	struct related related;
-	struct exact_share_sums blamed = {0}, waited = {0}, sampled = {0};
+	struct exact_share_sums blamed = {.groups = asked->groups}, waited = {.groups = asked->groups},
+				sampled = {.groups = asked->groups};
 	struct group start = {.run = run,
 		.question = question,
 		.idle = idle,

@@ -42,7 +42,9 @@ struct idle_question {
 	struct wait_functions *waits;
 	bool is_sampled; /* compute `sampled` too */
 	bool is_brief; /* only the sum of busy time is needed: kernel_ns, comm_ns and copy_ns may be wrong */
-	struct gaps *gaps; /* receives every idle gap (gaps.h); NULL: not needed */
+	const struct stream_groups *groups; /* shares are by group of streams, too (of all of the run); NULL:
+					       not */
+	struct gaps *gaps;		    /* receives every idle gap (gaps.h); NULL: not needed */
 };
 
 /* Sums over the groups that have a GPU queue. */

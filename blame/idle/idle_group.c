@@ -19,7 +19,7 @@ static bool pass_ticks(struct group *group)
 
 		if (line->role == ROLE_ACTIVE &&
 			related_is_reported(group->question->related, line->stream) &&
-			!exact_share_sums_add(group->sampled, line->context,
+			!exact_share_sums_add_of(group->sampled, line->stream, line->context,
 				exact_share_of(line->period_ns, group->active)))
 			return false;
 	}
@@ -169,8 +169,8 @@ static bool thread_leave(struct group *group, struct group_line *line)
 		return true;
 	active = line->role == ROLE_WAITING ? 0 : now.active - line->entered.active;
 	waiting = line->role == ROLE_ACTIVE ? 0 : now.waiting - line->entered.waiting;
-	return (!active || exact_share_sums_add(group->blamed, line->context, active)) &&
-	       (!waiting || exact_share_sums_add(group->waited, line->context, waiting));
+	return (!active || exact_share_sums_add_of(group->blamed, line->stream, line->context, active)) &&
+	       (!waiting || exact_share_sums_add_of(group->waited, line->stream, line->context, waiting));
 }
 
 /* ---- timelines ---- */

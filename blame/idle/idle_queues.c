@@ -130,14 +130,6 @@ static int run_threads(struct idle_simple_queues *simple, const struct process *
 	return result;
 }
 
-static bool add_sums(struct exact_share_sums *to, const struct exact_share_sums *from)
-{
-	for (uint32_t context = 0; context < from->count; context++)
-		if (from->amount[context] && !exact_share_sums_add(to, context, from->amount[context]))
-			return false;
-	return true;
-}
-
 static int simple_run(struct idle_simple_queues *simple, const struct process *process, struct error *error)
 {
 	struct group *group = &simple->group;
@@ -171,7 +163,8 @@ static int simple_sweep(const struct group *start, const struct process *process
 {
 	struct idle_simple_queues simple = {.group = *start, .parts = parts};
 	struct idle idle = {0};
-	struct exact_share_sums blamed = {0}, waited = {0};
+	struct exact_share_sums blamed = {.groups = start->question->groups},
+				waited = {.groups = start->question->groups};
 	struct owner owner = {0};
 	bool is_done = false;
 	int result = -ERROR_IO;
@@ -192,8 +185,8 @@ static int simple_sweep(const struct group *start, const struct process *process
 	if (!result)
 		result = simple_run(&simple, process, error);
 	if (!result && !queues_are_odd(simple.queues)) {
-		is_done = simple.parts ||
-			  (add_sums(start->blamed, &blamed) && add_sums(start->waited, &waited));
+		is_done = simple.parts || (exact_share_sums_join(start->blamed, &blamed) &&
+						  exact_share_sums_join(start->waited, &waited));
 		if (is_done && simple.gaps)
 			is_done = gaps_join(start->question->gaps, simple.gaps);
 		result = is_done ? 0 : error_memory(error);

@@ -3,7 +3,7 @@
  * idle_shared.c - see idle_shared.h: one message of each rank that had a group.
  *
  *   contexts of the run u32 | struct idle, of which its pointers say nothing | shares x 3 | gaps, if wanted
- *   shares: count u32 | count x (context u32, amount u128)
+ *   shares: count u32 | count x (context u32, group u32, amount u128)
  *   gaps:   GAP_CLASSES x struct gap_class | struct gap ...
  */
 #include "blame/idle/idle_shared.h"
@@ -14,7 +14,7 @@
 #include "blame/idle/idle_cache_file.h"
 #include "timeline/sum/mpi_ranks.h"
 
-#define SHARE_BYTES (sizeof(uint32_t) + sizeof(exact_share_fixed))
+#define SHARE_BYTES (2 * sizeof(uint32_t) + sizeof(exact_share_fixed))
 
 static bool is_split(const struct idle_question *question)
 {
@@ -34,16 +34,16 @@ bool idle_shared_is_part(const struct idle_question *question)
 
 static void put_shares(struct store_bytes *out, const struct exact_share_sums *sums)
 {
+	struct exact_share share;
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < sums->count; i++)
-		count += sums->amount[i] != 0;
+	for (size_t at = 0; exact_share_sums_next(sums, &at, &share);)
+		count++;
 	store_bytes_put(out, &count, sizeof count);
-	for (uint32_t i = 0; i < sums->count; i++) {
-		if (!sums->amount[i])
-			continue;
-		store_bytes_put(out, &i, sizeof i);
-		store_bytes_put(out, &sums->amount[i], sizeof sums->amount[i]);
+	for (size_t at = 0; exact_share_sums_next(sums, &at, &share);) {
+		store_bytes_put(out, &share.context, sizeof share.context);
+		store_bytes_put(out, &share.group, sizeof share.group);
+		store_bytes_put(out, &share.amount, sizeof share.amount);
 	}
 }
 
@@ -79,8 +79,8 @@ static int send_sums(const struct group *group, struct error *error)
 static bool take_shares(struct store_input *input, struct exact_share_sums *sums)
 {
 	const uint8_t *head = store_input_take(input, sizeof(uint32_t));
-	uint32_t count = 0, context;
-	exact_share_fixed amount;
+	struct exact_share share;
+	uint32_t count = 0;
 
 	if (head)
 		memcpy(&count, head, sizeof count);
@@ -89,9 +89,10 @@ static bool take_shares(struct store_input *input, struct exact_share_sums *sums
 
 		if (!at)
 			return false;
-		memcpy(&context, at, sizeof context);
-		memcpy(&amount, at + sizeof context, sizeof amount);
-		if (!exact_share_sums_add(sums, context, amount))
+		memcpy(&share.context, at, sizeof share.context);
+		memcpy(&share.group, at + sizeof share.context, sizeof share.group);
+		memcpy(&share.amount, at + 2 * sizeof share.context, sizeof share.amount);
+		if (!exact_share_sums_put(sums, &share))
 			return false;
 	}
 	return head;

@@ -35,6 +35,7 @@ struct idle_question answer_idle_question(const struct program_call *call, const
 		.busy = ask->busy,
 		.group = ask->group,
 		.waits = ask->waits,
+		.groups = ask->groups,
 		.is_sampled = ask->of == ASK_GPU_IDLE_SAMPLED};
 
 	/* The sampled metric asks whether a kernel runs (S3 IV-A). */
@@ -69,10 +70,13 @@ static const char *other_keys(const struct ask *ask)
 	if (!ask)
 		return "";
 	if (ask->shape == ASK_CRITICAL)
-		return ", segment, rank or stream";
+		return ", " STREAM_GROUPS_ROW_NAMES ", segment or stream";
+	if (ask->shape != ASK_PAGE)
+		return "";
 	if (ask->of == ASK_LOCK)
-		return ", chain or convoy";
-	return ask->of == ASK_WAITING ? " or cause" : " or mark";
+		return ", " STREAM_GROUPS_ROW_NAMES ", chain or convoy";
+	return ask->of == ASK_WAITING ? ", " STREAM_GROUPS_ROW_NAMES " or cause"
+				      : ", " STREAM_GROUPS_ROW_NAMES " or mark";
 }
 
 int answer_find_by(const struct program_call *call, enum row_key_by *by, struct error *error)
@@ -137,12 +141,14 @@ int answer_shares_find(
 int answer_rows_make(struct exact_share_rows *rows, struct program_call *call,
 	const struct answer_shares *shares, struct error *error)
 {
+	const struct ask *ask = call->own; /* questions of SQL have none */
+	const struct stream_groups *groups = ask ? ask->groups : NULL;
 	enum row_key_by by = ROW_KEY_FUNCTION;
-	int result = answer_find_by(call, &by, error);
+	int result = groups ? 0 : answer_find_by(call, &by, error);
 
 	if (!result)
 		result = exact_share_rows_make(rows, call->run, shares->shares, shares->count, call->select,
-			by, select_depth(call->select), &call->arena, error);
+			by, select_depth(call->select), groups, &call->arena, error);
 	return result;
 }
 

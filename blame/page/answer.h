@@ -59,10 +59,12 @@ struct ask {
 	bool is_svg;
 	const char *waits_path; /* NULL: only the built-in table */
 	struct wait_functions *waits;
+	const struct stream_groups *groups; /* rows are these; NULL: keys of code */
 };
 
 /* ERROR_USAGE for two answers at once, or an option without effect on the answer. */
 int option_check_shape(struct ask *ask, enum answer_shape shape, struct error *error);
+int option_check_groups(const struct ask *ask, const struct select *select, struct error *error);
 int option_check(const struct ask *ask, const struct select *select, struct error *error);
 
 /* The idle-GPU question of the selector and the options. */
@@ -73,7 +75,7 @@ int answer_program_question(struct idle_question *question, uint32_t *left_out, 
 	const struct ask *ask, struct error *error);
 /* A sentence about those; NULL of none. In the call's arena. */
 const char *answer_left_out(struct program_call *call, uint32_t left_out);
-/* The requested key. ERROR_USAGE: no such key. */
+/* The requested key of code. ERROR_USAGE: no such key. */
 int answer_find_by(const struct program_call *call, enum row_key_by *by, struct error *error);
 
 /* A part of the total without a cause: always the last row. */

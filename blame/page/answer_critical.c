@@ -151,7 +151,7 @@ static int print_code(
 	struct exact_share_rows rows;
 	struct report *report;
 	int result = exact_share_rows_make(&rows, call->run, critical->shares, critical->share_count,
-		call->select, by, select_depth(call->select), &call->arena, error);
+		call->select, by, select_depth(call->select), NULL, &call->arena, error);
 
 	if (!result)
 		result = what_if(call, critical, &rows, by, answers, error);
@@ -177,7 +177,9 @@ static int print_code(
 	return result;
 }
 
-/* ---- by stream or rank ---- */
+/* ---- by stream, rank, or another group of streams ---- */
+
+enum place_by { PLACE_STREAM, PLACE_RANK, PLACE_GROUP };
 
 struct place {
 	const char *key;
@@ -194,9 +196,10 @@ static int place_compare(const void *left, const void *right)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* The place of each stream: its own, or, of ranks, that of its process's first. */
-static int places_number(
-	struct program_call *call, struct place *places, uint32_t count, bool are_ranks, struct error *error)
+/* The place of each stream: its own, or, of ranks, that of its process's first; of groups, the group's first.
+ */
+static int places_number(struct program_call *call, struct place *places, uint32_t count, enum place_by by,
+	const struct stream_groups *groups, struct error *error)
 {
 	uint32_t *streams = arena_calloc(&call->arena, count + 1, sizeof(*streams)), process_count = 0;
 	struct process *processes;
@@ -204,7 +207,11 @@ static int places_number(
 
 	for (uint32_t s = 0; s < count && !result; s++)
 		streams[s] = places[s].number = s;
-	if (!result && are_ranks)
+	for (uint32_t g = 0; by == PLACE_GROUP && g < groups->count && !result; g++)
+		for (uint32_t i = 0; i < groups->groups[g].count; i++)
+			places[groups->streams[groups->groups[g].first + i]].number =
+				groups->streams[groups->groups[g].first];
+	if (!result && by == PLACE_RANK)
 		result = process_list(
 			&processes, &process_count, call->run, streams, count, &call->arena, error);
 	for (uint32_t p = 0; p < process_count && !result; p++)
@@ -214,12 +221,12 @@ static int places_number(
 }
 
 static int places_make(struct place **made, struct program_call *call, const struct critical_run *critical,
-	bool are_ranks, struct error *error)
+	enum place_by by, const struct stream_groups *groups, struct error *error)
 {
 	const struct critical_path *path = &critical->path;
 	uint32_t count = critical->graph.stream_count;
 	struct place *places = arena_calloc(&call->arena, count + 1, sizeof(*places));
-	int result = places ? places_number(call, places, count, are_ranks, error) : error_memory(error);
+	int result = places ? places_number(call, places, count, by, groups, error) : error_memory(error);
 
 	*made = places;
 	if (result)
@@ -229,19 +236,20 @@ static int places_make(struct place **made, struct program_call *call, const str
 			places[places[path->segments[i].stream].number].time_ns +=
 				path->segments[i].end_ns - path->segments[i].begin_ns;
 	for (uint32_t s = 0; s < count; s++)
-		places[s].key = are_ranks ? answer_party_name(call->run, s, &call->arena)
-					  : run_stream(call->run, s)->text;
+		places[s].key = by == PLACE_RANK    ? answer_party_name(call->run, s, &call->arena)
+				: by == PLACE_GROUP ? stream_groups_text(groups, groups->of[s])
+						    : run_stream(call->run, s)->text;
 	return 0;
 }
 
-static int print_places(
-	struct program_call *call, struct critical_run *critical, bool are_ranks, struct error *error)
+static int print_places(struct program_call *call, struct critical_run *critical, enum place_by by,
+	const struct stream_groups *groups, struct error *error)
 {
 	uint64_t whole_ns = critical->graph.end_ns - critical->graph.begin_ns, top = program_top(call);
 	struct place *places;
 	struct report *report;
 	uint32_t count = 0;
-	int result = places_make(&places, call, critical, are_ranks, error);
+	int result = places_make(&places, call, critical, by, groups, error);
 
 	if (!result)
 		result = report_open(&report, stdout, call->format, "hpct-blame", code_columns, 3, error);
@@ -316,7 +324,7 @@ static int print_segment(struct program_call *call, struct critical_run *critica
 static int print_segments(struct program_call *call, struct critical_run *critical, struct error *error)
 {
 	const struct critical_path *path = &critical->path;
-	uint64_t top = select_top(call->select), most = path->count < top ? path->count : top;
+	uint64_t top = program_top(call), most = path->count < top ? path->count : top;
 	uint64_t runs = WHAT_IF_MOST / (critical->graph.cause_count + critical->graph.stream_count + 1);
 	struct critical_replay *replay = NULL;
 	struct report *report;
@@ -338,14 +346,42 @@ static int print_segments(struct program_call *call, struct critical_run *critic
 		report_close(report, &unused);
 		return result;
 	}
-	return report_close(report, error);
+	result = report_close(report, error);
+	program_say_left_out(call, path->count);
+	return result;
 }
 
 /* ---- all ---- */
 
+/* Ranks are parties here, called as --late calls them. */
+static bool is_by_group(const char *by)
+{
+	int found = by ? stream_groups_find(by) : -1;
+
+	return found >= 0 && found != STREAM_GROUPS_RANK &&
+	       stream_groups_is_row((enum stream_groups_by)found);
+}
+
 static bool is_by_place(const char *by)
 {
-	return by && (!strcmp(by, "segment") || !strcmp(by, "rank") || !strcmp(by, "stream"));
+	return by &&
+	       (!strcmp(by, "segment") || !strcmp(by, "rank") || !strcmp(by, "stream") || is_by_group(by));
+}
+
+/* Of all streams of the run: the path leads over any. */
+static int groups_make(struct stream_groups *groups, struct program_call *call,
+	const struct critical_run *critical, struct error *error)
+{
+	uint32_t count = critical->graph.stream_count;
+	uint32_t *streams = arena_calloc(&call->arena, count + 1, sizeof(*streams));
+
+	if (!streams)
+		return error_memory(error);
+	for (uint32_t s = 0; s < count; s++)
+		streams[s] = s;
+	return stream_groups_make(groups, call->run, streams, count,
+		(enum stream_groups_by)stream_groups_find(select_by(call->select)),
+		call->format == REPORT_TABLE, &call->arena, error);
 }
 
 static void print_head(struct program_call *call, const struct critical_run *critical)
@@ -368,13 +404,19 @@ static int print(
 	struct program_call *call, struct critical_run *critical, enum row_key_by code, struct error *error)
 {
 	const char *by = select_by(call->select);
+	struct stream_groups groups;
+	int result;
 
 	print_head(call, critical);
 	if (!is_by_place(by))
 		return print_code(call, critical, code, error);
 	if (!strcmp(by, "segment"))
 		return print_segments(call, critical, error);
-	return print_places(call, critical, !strcmp(by, "rank"), error);
+	if (!is_by_group(by))
+		return print_places(
+			call, critical, !strcmp(by, "rank") ? PLACE_RANK : PLACE_STREAM, NULL, error);
+	result = groups_make(&groups, call, critical, error);
+	return result ? result : print_places(call, critical, PLACE_GROUP, &groups, error);
 }
 
 int answer_critical(struct program_call *call, const struct ask *ask, struct error *error)

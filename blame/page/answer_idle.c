@@ -76,9 +76,10 @@ static int fold(
 	const struct program_call *call, const struct ask *ask, const struct idle *idle, struct error *error)
 {
 	enum row_key_by by = ROW_KEY_FUNCTION;
-	int result = ask->shape == ASK_TREE ? 0 : answer_find_by(call, &by, error);
+	bool has_keys = ask->shape != ASK_TREE && !ask->groups;
+	int result = has_keys ? answer_find_by(call, &by, error) : 0;
 
-	if (result || ask->shape == ASK_TREE)
+	if (result || !has_keys)
 		return result;
 	runtime_calls_fold(call->run, idle->blamed, idle->blamed_count, call->select, by);
 	runtime_calls_fold(call->run, idle->sampled, idle->sampled_count, call->select, by);

@@ -42,7 +42,7 @@ static int print_rows(
 		{"blame_ns", REPORT_DURATION}, {"percent", REPORT_PERCENT}, {"time_ns", REPORT_DURATION},
 		{"work_ns", REPORT_DURATION}, {"imbalance", REPORT_TEXT}, {"regions", REPORT_NUMBER},
 		{"thread", REPORT_TEXT}, {"last", REPORT_NUMBER}, {"occasions", REPORT_NUMBER}};
-	uint64_t left = select_top(call->select);
+	uint64_t left = program_top(call);
 	struct store_bytes key = {0};
 	struct report *report;
 	int result = report_open(&report, stdout, call->format, "hpct-blame", columns, 10, error);
@@ -58,7 +58,13 @@ static int print_rows(
 		left--;
 	}
 	store_bytes_fini(&key);
-	return result ? (report_close(report, &(struct error){0}), result) : report_close(report, error);
+	if (result) {
+		report_close(report, &(struct error){0});
+		return result;
+	}
+	result = report_close(report, error);
+	program_say_left_out(call, regions->count);
+	return result;
 }
 
 static int print_summary(const struct program_call *call, const struct regions *regions, struct error *error)

@@ -58,13 +58,13 @@ static int page_fill(struct thread_page *page, struct program_call *call,
 		page->by = ROW_KEY_SCRIPT;
 	if (!result)
 		result = exact_share_rows_make(&page->waited, call->run, threads->waited,
-			threads->waited_count, call->select, page->by, depth, &call->arena, error);
+			threads->waited_count, call->select, page->by, depth, NULL, &call->arena, error);
 	if (!result)
 		result = exact_share_rows_make(&page->after, call->run, threads->after, threads->after_count,
-			call->select, page->by, depth, &call->arena, error);
+			call->select, page->by, depth, NULL, &call->arena, error);
 	if (!result)
 		result = exact_share_rows_make(&page->serial, call->run, threads->serial,
-			threads->serial_count, call->select, page->by, depth, &call->arena, error);
+			threads->serial_count, call->select, page->by, depth, NULL, &call->arena, error);
 	if (!result)
 		result = last_arrival_sweep(&page->late, call->run, question, &call->arena, error);
 	if (!result)

@@ -125,6 +125,50 @@ static int page(struct program_call *call, const struct ask *ask, struct error *
 	return result == -ERROR_EMPTY ? answer_threads_page(call, ask, error) : result;
 }
 
+/* Whether --by names groups of streams; then they are made, of all streams of the run: who is blamed need not
+ * be chosen. */
+static int take_groups(
+	struct program_call *call, struct ask *ask, struct stream_groups *groups, struct error *error)
+{
+	const char *name = select_by(call->select);
+	int by = name ? stream_groups_find(name) : -1, result;
+	uint32_t *streams;
+
+	if (by < 0 || !stream_groups_is_row((enum stream_groups_by)by) || ask->shape == ASK_CRITICAL)
+		return 0;
+	result = option_check_groups(ask, call->select, error);
+	if (result)
+		return result;
+	streams = arena_calloc(&call->arena, run_stream_count(call->run) + 1, sizeof *streams);
+	if (!streams)
+		return error_memory(error);
+	for (uint32_t i = 0; i < run_stream_count(call->run); i++)
+		streams[i] = i;
+	ask->groups = groups;
+	result = stream_groups_make(groups, call->run, streams, run_stream_count(call->run),
+		(enum stream_groups_by)by, call->format == REPORT_TABLE, &call->arena, error);
+	if (result || ask->has_of)
+		return result;
+	result = has_queue(call, error);
+	ask->of = result ? ASK_GPU_IDLE : ASK_WAITING;
+	return result < 0 ? result : 0;
+}
+
+/* Answers in rows. */
+static int answer_of(struct program_call *call, const struct ask *ask, struct error *error)
+{
+	if (ask->of == ASK_OMP)
+		return answer_omp(call, ask, error);
+	if (ask->of == ASK_MPI_WAIT)
+		return answer_mpi_waits(call, ask, error);
+	if (ask->of >= ASK_LOCK)
+		return answer_lock(call, ask, error);
+	if (ask->of >= ASK_WAITING)
+		return answer_threads(call, ask, error);
+	return ask->of >= ASK_CPU_IDLE ? answer_cpu_idle(call, ask, error)
+				       : answer_gpu_idle(call, ask, error);
+}
+
 static int answer(struct program_call *call, const struct ask *ask, struct error *error)
 {
 	const char *by_name = select_by(call->select);
@@ -134,6 +178,8 @@ static int answer(struct program_call *call, const struct ask *ask, struct error
 	/* Before anything is printed. */
 	if (result)
 		return result;
+	if (ask->groups)
+		return answer_of(call, ask, error);
 	if (by_name && strcmp(by_name, "mark") == 0)
 		return answer_steps(call, ask, error);
 	if (by_name && strcmp(by_name, "cause") == 0)
@@ -163,16 +209,7 @@ static int answer(struct program_call *call, const struct ask *ask, struct error
 	default:
 		break;
 	}
-	if (ask->of == ASK_OMP)
-		return answer_omp(call, ask, error);
-	if (ask->of == ASK_MPI_WAIT)
-		return answer_mpi_waits(call, ask, error);
-	if (ask->of >= ASK_LOCK)
-		return answer_lock(call, ask, error);
-	if (ask->of >= ASK_WAITING)
-		return answer_threads(call, ask, error);
-	return ask->of >= ASK_CPU_IDLE ? answer_cpu_idle(call, ask, error)
-				       : answer_gpu_idle(call, ask, error);
+	return answer_of(call, ask, error);
 }
 
 /* Lists of single stretches, calls and habits add up no windows. */
@@ -185,10 +222,13 @@ static bool adds_up(const struct ask *ask)
 static int work(struct program_call *call, struct error *error)
 {
 	struct ask *ask = call->own;
+	struct stream_groups groups;
 	int result = adds_up(ask) ? select_require_sums(call->select, error) : 0;
 
 	if (!result)
 		result = wait_functions_new(&ask->waits, call->run, ask->waits_path, error);
+	if (!result)
+		result = take_groups(call, ask, &groups, error);
 	if (!result)
 		result = answer(call, ask, error);
 	/* Of a window in which nothing at all is known every reader says the same. */
@@ -210,7 +250,7 @@ static const struct program_option options[] = {
 	{0, "gaps", NULL, "gaps in which GPUs are idle, largest first; --min", take_gaps},
 	{0, "late", NULL, "ranks and threads that arrive last and delay the others", take_late},
 	{0, "imbalance", NULL, "how evenly work is spread over the streams", take_imbalance},
-	{0, "critical-path", NULL, "what the window's end waited for; --by segment, rank, stream too",
+	{0, "critical-path", NULL, "what the window's end waited for; --by segment, stream too",
 		take_critical},
 	{0, "matrix", NULL, "messages and bytes from rank to rank", take_matrix},
 	{0, "svg", NULL, "the matrix as a picture", .to = offsetof(struct ask, is_svg)},
@@ -221,12 +261,12 @@ static const struct program program = {
 	.name = "hpct-blame",
 	.about = "blames code for idle GPUs and waiting CPUs",
 	.operands = "[RUN]",
-	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN,
+	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_ROW_FORMULAS,
 	.refused = "metric op",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
 	.notes = "KEY is function (default), path, line, module, loop, inline, file, instruction, "
-		 "script or mark; of waiting cause; of lock chain or convoy.\n"
+		 "script, process, program, host, rank or mark; of waiting cause; of lock chain or convoy.\n"
 		 "While no queue of a process works, its working threads share the time "
 		 "equally; <nobody active> is the rest.\n"
 		 "--mem bounds the memory of gaps and launches, except launches of one second.\n",

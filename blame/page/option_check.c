@@ -63,6 +63,15 @@ int option_check_shape(struct ask *ask, enum answer_shape shape, struct error *e
 	return 0;
 }
 
+int option_check_groups(const struct ask *ask, const struct select *select, struct error *error)
+{
+	if (ask->shape != ASK_PAGE || ask->of == ASK_OMP)
+		return error_set(error, ERROR_USAGE,
+			"--by %s says something with rows of --of only, not with %s", select_by(select),
+			ask->shape == ASK_PAGE ? "--of omp" : shapes[ask->shape].with);
+	return select_refuse(select, "depth", "a --by of streams", error);
+}
+
 int option_check(const struct ask *ask, const struct select *select, struct error *error)
 {
 	const char *by = select_by(select);

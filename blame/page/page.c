@@ -199,11 +199,11 @@ static int fill(struct page *page, struct run *run, const struct select *select,
 	page->others_ns = idle_others_ns(idle->blamed, idle->blamed_count, idle->blamed_ns);
 	runtime_calls_fold(run, idle->blamed, idle->blamed_count, select, by);
 	result = exact_share_rows_make(
-		&page->rows, run, idle->blamed, idle->blamed_count, select, by, depth, arena, error);
+		&page->rows, run, idle->blamed, idle->blamed_count, select, by, depth, NULL, arena, error);
 
 	if (!result)
-		result = exact_share_rows_make(
-			&page->waited, run, idle->waited, idle->waited_count, NULL, by, depth, arena, error);
+		result = exact_share_rows_make(&page->waited, run, idle->waited, idle->waited_count, NULL, by,
+			depth, NULL, arena, error);
 	if (!result && question->group == IDLE_GROUP_PROCESS)
 		result = last_arrival_sweep(&page->late, run, question, arena, error);
 	if (!result)

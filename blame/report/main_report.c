@@ -357,7 +357,13 @@ static int find_names(
 static int begin(struct program_call *call, struct pages *pages, struct error *error)
 {
 	const struct choice *choice = call->own;
+	size_t formulas;
 
+	select_formulas(call->select, &formulas);
+	if (formulas && choice->is_html)
+		return error_set(error, ERROR_USAGE,
+			"--metric 'NAME = FORMULA' adds a column to rows, and a page has none; leave out "
+			"--format html");
 	if (choice->gate) /* its verdict is the exit code */
 		terminal_stay();
 	if (choice->is_html) {
@@ -403,7 +409,8 @@ static const struct program program = {
 	.about = "one page about a run or several: where time went, efficiencies, a verdict, gates",
 	.operands = "[RUN...]",
 	.operands_max = RUNS_MAX,
-	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUNS | PROGRAM_STATE_METRICS | PROGRAM_GPU,
+	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUNS | PROGRAM_STATE_METRICS | PROGRAM_GPU |
+		PROGRAM_ROW_FORMULAS,
 	.refused = "by op metric min context top",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * last_arrival_kernels.c - see last_arrival.h: a collective call on GPUs (NCCL's) is a kernel on each, which
- * runs from its own arrival until all have finished. No record tells which kernels are one call, but time
- * does: no rank's next call begins before the first rank has left, and from the last arrival on all work
- * together and leave together.
+ * runs from its own arrival until all have finished. Where NCCL told its calls (record/agent/gpu/nccl.c), the
+ * kernels of one call have the same communicator and number, and `ranks=` says how many there are. Where not,
+ * time tells which are one call: no rank's next call begins before the first rank has left, and from the last
+ * arrival on all work together and leave together.
  *
  *   rank 0   |~~kernel~~~~~~~~~~~~~~~|  |~~~|     a round is all that begin before the earliest end; it is
  *   rank 1               |~~kernel~~~~|   |~~|    a call if all processes are in it and none leaves much
@@ -15,6 +16,8 @@
 
 #include "blame/wait/last_arrival_internal.h"
 #include "store/base/array.h"
+#include "store/base/attribute.h"
+#include "timeline/base/key_ids.h"
 #include "timeline/scan/scan.h"
 
 /* They leave so far apart: by their clocks, and by a part of what the call takes. Neighbours in an all-reduce
@@ -22,10 +25,19 @@
 #define TOGETHER_NS 20000u
 #define TOGETHER_PART 16u
 #define GPUS_MOST 64u /* of a process, in one call */
+#define KERNEL_COMMUNICATOR_BYTES 64
 
 struct kernel_stay {
 	uint64_t begin_ns, end_ns;
 	uint32_t party, context;
+	uint32_t call;	/* KEY_IDS_NONE: not told */
+	uint32_t ranks; /* that take part; 0: not told */
+};
+
+/* The same on all ranks. */
+struct kernel_call {
+	char communicator[KERNEL_COMMUNICATOR_BYTES];
+	uint64_t number;
 };
 
 struct kernel_search {
@@ -39,6 +51,8 @@ struct kernel_search {
 	uint32_t *clock_of;   /* by party */
 	uint64_t *arrived_ns; /* of a party in the round at hand; 0: it is not in it */
 	uint64_t *most_ns;
+	struct key_ids calls;
+	size_t told; /* stays with a call */
 };
 
 /* What begins and ends one call. */
@@ -75,6 +89,25 @@ static bool put_stay(struct kernel_search *search, const struct kernel_stay *sta
 	return true;
 }
 
+/* False: no memory. */
+static bool call_learn(
+	struct kernel_search *search, const struct batch *batch, size_t row, struct kernel_stay *stay)
+{
+	struct kernel_call call;
+	size_t size;
+	const char *text = batch_attributes(search->run, batch, row, &size);
+	uint64_t ranks = attribute_number(text, size, "ranks", 0);
+
+	memset(&call, 0, sizeof(call)); /* it is a key: no stray bytes */
+	call.number = attribute_number(text, size, "seq", 0);
+	if (!call.number || !attribute_get(text, size, "comm", call.communicator, sizeof(call.communicator)))
+		return true;
+	stay->call = key_ids_put(&search->calls, &call, NULL);
+	stay->ranks = ranks < UINT32_MAX ? (uint32_t)ranks : 0;
+	search->told++;
+	return stay->call != KEY_IDS_NONE;
+}
+
 static int read_queue(struct kernel_search *search, uint32_t stream, uint32_t party, struct error *error)
 {
 	const uint32_t clock = search->clock_of[party];
@@ -82,14 +115,14 @@ static int read_queue(struct kernel_search *search, uint32_t stream, uint32_t pa
 	struct scan *scan;
 	long count = 0;
 	int result = scan_open(&scan, search->run, stream, STORE_SPANS, search->begin_ns, search->end_ns,
-		STORE_END | STORE_CONTEXT | STORE_WHAT, 0, error);
+		STORE_END | STORE_CONTEXT | STORE_WHAT | STORE_ATTRIBUTES, 0, error);
 
 	if (result)
 		return result;
 	while (!result && (count = scan_next(scan, &batch, error)) > 0)
 		for (size_t row = 0; row < batch->count && !result; row++) {
-			struct kernel_stay stay = {
-				batch->begin_ns[row], batch->end_ns[row], party, batch->context[row]};
+			struct kernel_stay stay = {batch->begin_ns[row], batch->end_ns[row], party,
+				batch->context[row], KEY_IDS_NONE, 0};
 
 			if (batch->what[row] != STORE_OP_KERNEL || !is_collective(search, stay.context) ||
 				(stay.begin_ns < search->begin_ns &&
@@ -99,7 +132,7 @@ static int read_queue(struct kernel_search *search, uint32_t stream, uint32_t pa
 				search->reach_ns = stay.end_ns;
 			stay.begin_ns = host_clocks_time(search->clocks, clock, stay.begin_ns);
 			stay.end_ns = host_clocks_time(search->clocks, clock, stay.end_ns);
-			if (!put_stay(search, &stay))
+			if (!call_learn(search, batch, row, &stay) || !put_stay(search, &stay))
 				result = error_memory(error);
 		}
 	scan_close(scan);
@@ -193,8 +226,9 @@ static bool is_call(const struct round *round, uint32_t parties)
 static bool is_told(const struct kernel_search *search, const struct kernel_stay *last, uint32_t count)
 {
 	for (uint32_t p = 0; p < count; p++)
-		if (!host_clocks_is_surely(search->clocks, search->clock_of[p], search->arrived_ns[p] - 1,
-			    search->clock_of[last->party], last->begin_ns))
+		if (search->arrived_ns[p] &&
+			!host_clocks_is_surely(search->clocks, search->clock_of[p], search->arrived_ns[p] - 1,
+				search->clock_of[last->party], last->begin_ns))
 			return false;
 	return true;
 }
@@ -208,9 +242,11 @@ static void occasion(struct last_arrival *late, struct kernel_search *search, co
 	if (!last_arrival_is_asked(search->question, first->begin_ns, last->begin_ns))
 		return;
 	for (uint32_t p = 0; p < late->count; p++) {
-		uint64_t waited_ns =
-			last_arrival_within(search->question, search->arrived_ns[p] - 1, last->begin_ns);
+		uint64_t waited_ns;
 
+		if (!search->arrived_ns[p])
+			continue; /* no rank of that communicator */
+		waited_ns = last_arrival_within(search->question, search->arrived_ns[p] - 1, last->begin_ns);
 		late->parties[p].waited_ns += waited_ns;
 		late->parties[p].occasions++;
 		held_ns += waited_ns;
@@ -250,6 +286,45 @@ static void judge(struct last_arrival *late, struct kernel_search *search)
 		late->occasions = late->held_ns = late->untold = late->untold_ns = late->count = 0;
 }
 
+static int call_compare(const void *left, const void *right)
+{
+	const struct kernel_stay *a = left, *b = right;
+
+	if (a->call != b->call)
+		return a->call < b->call ? -1 : 1;
+	return stay_compare(left, right);
+}
+
+/* Kernels of one call; one that not all its ranks are known to have come to tells nothing. */
+static void call_judge(struct last_arrival *late, struct kernel_search *search,
+	const struct kernel_stay *stays, size_t count)
+{
+	uint32_t parties = 0;
+
+	memset(search->arrived_ns, 0, late->count * sizeof(*search->arrived_ns));
+	for (size_t i = 0; i < count; i++) {
+		parties += !search->arrived_ns[stays[i].party];
+		search->arrived_ns[stays[i].party] = stays[i].begin_ns + 1;
+	}
+	if (parties > 1 && (!stays[0].ranks || count == stays[0].ranks))
+		occasion(late, search, &stays[0], &stays[count - 1]);
+}
+
+static void judge_told(struct last_arrival *late, struct kernel_search *search)
+{
+	size_t count;
+
+	qsort(search->stays, search->count, sizeof(*search->stays), call_compare);
+	for (size_t i = 0; i < search->count; i += count) {
+		for (count = 1; i + count < search->count; count++)
+			if (search->stays[i + count].call != search->stays[i].call)
+				break;
+		call_judge(late, search, &search->stays[i], count);
+	}
+	if (!late->occasions)
+		late->count = 0;
+}
+
 int last_arrival_kernels(struct last_arrival *late, struct run *run, const struct idle_question *question,
 	const struct process *processes, uint32_t count, const struct host_clocks *clocks,
 	struct arena *arena, struct error *error)
@@ -265,8 +340,11 @@ int last_arrival_kernels(struct last_arrival *late, struct run *run, const struc
 
 	if (!search.clock_of || !search.is_collective || !search.arrived_ns || !search.most_ns)
 		return error_memory(error);
+	key_ids_init(&search.calls, sizeof(struct kernel_call));
 	result = count > 1 ? collect_all(late, &search, processes, count, error) : 0;
-	if (!result && late->count > 1 && search.count)
+	if (!result && late->count > 1 && search.count && search.told == search.count)
+		judge_told(late, &search);
+	else if (!result && late->count > 1 && search.count)
 		judge(late, &search);
 	else
 		late->count = 0;
@@ -274,6 +352,7 @@ int last_arrival_kernels(struct last_arrival *late, struct run *run, const struc
 		qsort(late->parties, late->count, sizeof(*late->parties), last_arrival_party_compare);
 	else
 		memset(late->parties, 0, (count + 1) * sizeof(*late->parties));
+	key_ids_fini(&search.calls);
 	free(search.stays);
 	return result;
 }

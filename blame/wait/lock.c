@@ -41,6 +41,17 @@ struct part {
 	bool is_last;
 };
 
+/* What attributes say, by the store's number of their text: most repeat. */
+#define TEXTS 256u
+struct lock_text {
+	uint32_t text;
+	uint32_t holder; /* stream */
+	uint64_t lock;
+	bool is_kept;
+	bool is_lock, is_read, is_taken; /* of a wait */
+	bool is_leave;			 /* of a wake: a reader left the lock */
+};
+
 struct lock_search {
 	struct run *run;
 	const struct idle_question *question;
@@ -57,7 +68,8 @@ struct lock_search {
 	bool tells; /* parts alone: not what holders did */
 	enum lock_kind kinds;
 	uint32_t op_lock, op_gil, op_wake, process_number;
-	struct key_ids pair_ids; /* waiter, holder */
+	struct lock_text texts[TEXTS]; /* of the process; by text */
+	struct key_ids pair_ids;       /* waiter, holder */
 	struct lock_pair *pairs;
 	size_t pair_count, pair_capacity;
 	struct exact_share_sums sites, holders;
@@ -86,20 +98,46 @@ static void blocked_take(struct lock_search *search, const struct batch *batch, 
 		wait->woken_ns = batch->end_ns[row];
 }
 
+static void text_parse(const struct lock_search *search, struct lock_text *to, const char *text, size_t size)
+{
+	char call[32] = "", lock[24];
+
+	attribute_get(text, size, "call", call, sizeof call);
+	to->is_read = strstr(call, "rdlock") != NULL;
+	to->is_taken = !attribute_number(text, size, "again", 0);
+	to->holder = stream_of(search, attribute_number(text, size, "holder", 0));
+	to->is_lock = attribute_get(text, size, "lock", lock, sizeof lock);
+	to->is_leave = !to->is_lock && !strcmp(call, "pthread_rwlock_unlock") &&
+		       attribute_get(text, size, "wakes", lock, sizeof lock);
+	to->lock = to->is_lock || to->is_leave ? strtoull(lock, NULL, 16) : 0;
+}
+
+/* Valid until the next call. */
+static const struct lock_text *text_of(struct lock_search *search, const struct batch *batch, size_t row)
+{
+	struct lock_text *kept = &search->texts[batch->attributes[row] % TEXTS];
+	const char *text;
+	size_t size;
+
+	if (kept->is_kept && kept->text == batch->attributes[row])
+		return kept;
+	text = batch_attributes(search->run, batch, row, &size);
+	*kept = (struct lock_text){.text = batch->attributes[row], .is_kept = true};
+	text_parse(search, kept, text, size);
+	return kept;
+}
+
 static int leave_take(struct lock_search *search, const struct batch *batch, size_t row, struct error *error)
 {
-	char call[24], lock[24];
-	size_t size;
-	const char *text = batch_attributes(search->run, batch, row, &size);
+	const struct lock_text *said = text_of(search, batch, row);
 
-	if (!attribute_get(text, size, "call", call, sizeof call) || strcmp(call, "pthread_rwlock_unlock") ||
-		!attribute_get(text, size, "wakes", lock, sizeof lock))
+	if (!said->is_leave)
 		return 0;
 	if (!array_widen(
 		    &search->leaves, &search->leave_capacity, search->leave_count, sizeof(*search->leaves)))
 		return error_memory(error);
 	search->leaves[search->leave_count++] =
-		(struct lock_leave){strtoull(lock, NULL, 16), batch->begin_ns[row], batch->stream};
+		(struct lock_leave){said->lock, batch->begin_ns[row], batch->stream};
 	return 0;
 }
 
@@ -111,17 +149,13 @@ static bool is_asked(const struct lock_search *search, uint32_t what)
 
 static int wait_take(struct lock_search *search, const struct batch *batch, size_t row, struct error *error)
 {
-	char call[32] = "";
 	const struct idle_question *question = search->question;
-	char lock[24];
-	size_t size;
-	const char *text;
+	const struct lock_text *said;
 	struct lock_wait wait = {.begin_ns = batch->begin_ns[row],
 		.until_ns = batch->end_ns[row],
 		.end_ns = batch->end_ns[row],
 		.context = batch->context[row],
-		.stream = batch->stream,
-		.is_reported = related_is_reported(question->related, batch->stream)};
+		.stream = batch->stream};
 
 	if (batch->what[row] == STORE_OP_BLOCKED)
 		blocked_take(search, batch, row);
@@ -129,15 +163,15 @@ static int wait_take(struct lock_search *search, const struct batch *batch, size
 		return leave_take(search, batch, row, error);
 	if (!is_asked(search, batch->what[row]))
 		return 0;
-	wait.is_gil = batch->what[row] == search->op_gil;
-	text = batch_attributes(search->run, batch, row, &size);
-	if (!attribute_get(text, size, "lock", lock, sizeof lock))
+	said = text_of(search, batch, row);
+	if (!said->is_lock)
 		return 0;
-	wait.lock = strtoull(lock, NULL, 16);
-	attribute_get(text, size, "call", call, sizeof call);
-	wait.is_read = strstr(call, "rdlock") != NULL;
-	wait.is_taken = !attribute_number(text, size, "again", 0);
-	wait.holder = stream_of(search, attribute_number(text, size, "holder", 0));
+	wait.is_gil = batch->what[row] == search->op_gil;
+	wait.is_reported = related_is_reported(question->related, batch->stream);
+	wait.lock = said->lock;
+	wait.is_read = said->is_read;
+	wait.is_taken = said->is_taken;
+	wait.holder = said->holder;
 	wait.begin_ns = wait.begin_ns > question->begin_ns ? wait.begin_ns : question->begin_ns;
 	wait.end_ns = wait.end_ns < question->end_ns ? wait.end_ns : question->end_ns;
 	if (!array_widen(&search->waits, &search->wait_capacity, search->wait_count, sizeof(*search->waits)))
@@ -311,7 +345,7 @@ static bool lock_cut(struct lock_search *search, size_t begin, size_t end)
 			first--;
 		search->lock->waits += wait->is_taken;
 		search->lock->waited_ns += wait->end_ns - wait->begin_ns;
-		if (!exact_share_sums_add(&search->sites, site_of(search, wait),
+		if (!exact_share_sums_add_of(&search->sites, wait->stream, site_of(search, wait),
 			    exact_share_of(wait->end_ns - wait->begin_ns, 1)) ||
 			!wait_cut(search, wait, first, end))
 			return false;
@@ -348,8 +382,8 @@ static bool piece_share(struct lock_search *search, const struct extent *piece, 
 			continue;
 		if (!is_known)
 			search->lock->unknown_ns += end_ns - begin_ns;
-		else if (!exact_share_sums_add(
-				 &search->holders, context, exact_share_of(end_ns - begin_ns, 1)))
+		else if (!exact_share_sums_add_of(&search->holders, part->holder, context,
+				 exact_share_of(end_ns - begin_ns, 1)))
 			return false;
 	}
 	return true;
@@ -410,6 +444,7 @@ static int process_sweep(struct lock_search *search, struct error *error)
 	int result = 0;
 
 	search->wait_count = search->part_count = search->leave_count = 0;
+	memset(search->texts, 0, sizeof(search->texts)); /* holders are of the process */
 	for (uint32_t i = 0; i < search->process->stream_count && !result; i++)
 		if (run_stream(search->run, search->process->streams[i])->s.kind == STORE_STREAM_CPU)
 			result = waits_read(search, search->process->streams[i], error);
@@ -468,6 +503,7 @@ static int sweep(struct lock_search *search, const struct idle_question *asked, 
 	search->op_lock = run_op_named(run, "lock", 4);
 	search->op_gil = run_op_named(run, "gil", 3);
 	search->question = &question;
+	search->sites.groups = search->holders.groups = question.groups;
 	if (!result)
 		result = process_list(&processes, &count, run, related.streams, related.count, arena, error);
 	question.related = related.bits;

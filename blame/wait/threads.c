@@ -22,7 +22,7 @@ enum thread_state {
 
 struct thread_line {
 	enum thread_state state;
-	uint32_t context;
+	uint32_t context, stream;
 	uint64_t begin_ns;
 	bool is_last_seen;
 	bool is_reported;
@@ -94,7 +94,8 @@ static bool pass(struct thread_team *team, uint64_t to_ns)
 		if (line->state != THREAD_WORK || !line->is_reported)
 			continue;
 		team->threads->serial_ns += dt_ns;
-		return exact_share_sums_add(team->serial, line->context, exact_share_of(dt_ns, 1));
+		return exact_share_sums_add_of(
+			team->serial, line->stream, line->context, exact_share_of(dt_ns, 1));
 	}
 	return true;
 }
@@ -122,10 +123,10 @@ static bool line_leave(struct thread_team *team, struct thread_line *line, uint6
 	if (!is_waiting || !dt_ns)
 		return true;
 	if (!is_unknown_wait(team, line))
-		return exact_share_sums_add(team->waited, kernel_frames_caller(team->run, line->context),
-			exact_share_of(dt_ns, 1));
+		return exact_share_sums_add_of(team->waited, line->stream,
+			kernel_frames_caller(team->run, line->context), exact_share_of(dt_ns, 1));
 	team->threads->pathless_ns += dt_ns;
-	return exact_share_sums_add(team->after, line->context, exact_share_of(dt_ns, 1));
+	return exact_share_sums_add_of(team->after, line->stream, line->context, exact_share_of(dt_ns, 1));
 }
 
 static int team_run(struct thread_team *team, struct error *error)
@@ -138,8 +139,10 @@ static int team_run(struct thread_team *team, struct error *error)
 
 		if (!pass(team, change.time_ns) || !line_leave(team, line, change.time_ns))
 			return error_memory(error);
-		*line = (struct thread_line){
-			.state = THREAD_ABSENT, .begin_ns = change.time_ns, .is_reported = line->is_reported};
+		*line = (struct thread_line){.state = THREAD_ABSENT,
+			.stream = line->stream,
+			.begin_ns = change.time_ns,
+			.is_reported = line->is_reported};
 		if (change.piece) {
 			line->state = state_of(team, change.piece);
 			line->context = change.piece->context;
@@ -169,6 +172,7 @@ static int team_sweep(struct thread_team *team, const struct process *process, s
 	for (uint32_t i = 0; i < process->stream_count && !result; i++) {
 		if (run_stream(team->run, process->streams[i])->s.kind != STORE_STREAM_CPU)
 			continue;
+		team->lines[team->line_count].stream = process->streams[i];
 		team->lines[team->line_count].is_reported =
 			related_is_reported(question->related, process->streams[i]);
 		reported += team->lines[team->line_count].is_reported;
@@ -225,7 +229,8 @@ int threads_sweep(struct threads *threads, struct run *run, const struct idle_qu
 {
 	struct idle_question related_question = *asked;
 	const struct idle_question *question = &related_question;
-	struct exact_share_sums waited = {0}, after = {0}, serial = {0};
+	struct exact_share_sums waited = {.groups = asked->groups}, after = {.groups = asked->groups},
+				serial = {.groups = asked->groups};
 	struct related related = {0};
 	struct process *processes;
 	uint32_t count = 0;

@@ -15,6 +15,7 @@
 
 struct wait_line {
 	struct extent piece;
+	uint32_t stream;
 	bool is_sync;
 };
 
@@ -52,7 +53,7 @@ static bool line_change(struct wait_group *group, const struct sweep_change *cha
 
 	if (line->is_sync) {
 		group->waiting--;
-		if (!exact_share_sums_add(group->sync, line->piece.context,
+		if (!exact_share_sums_add_of(group->sync, line->stream, line->piece.context,
 			    exact_share_of(change->time_ns - line->piece.begin_ns, 1)))
 			return false;
 	}
@@ -101,6 +102,7 @@ static int group_run(struct wait_group *group, struct error *error)
 static int group_add(
 	struct wait_group *group, const struct process *processes, uint32_t count, struct error *error)
 {
+	uint32_t line = 0;
 	int result = 0;
 
 	for (uint32_t p = 0; p < count; p++) {
@@ -110,6 +112,7 @@ static int group_add(
 			if (run_stream(group->run, stream)->s.kind == STORE_STREAM_GPU) {
 				result = running_kernels_add_queue(group->running, stream, error);
 			} else if (related_is_reported(group->question->related, stream)) {
+				group->lines[line++].stream = stream;
 				result = sweep_add_stream(group->sweep, stream, error);
 				group->wait->threads++;
 			}
@@ -169,7 +172,7 @@ int wait_sweep(struct wait *wait, struct run *run, const struct idle_question *a
 	struct idle_question related_question = *asked;
 	const struct idle_question *question = &related_question;
 	struct related related;
-	struct exact_share_sums sync = {0}, causes = {0};
+	struct exact_share_sums sync = {.groups = asked->groups}, causes = {.groups = asked->groups};
 	struct wait_group start = {
 		.run = run, .question = question, .wait = wait, .sync = &sync, .causes = &causes};
 	int result;

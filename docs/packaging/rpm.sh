@@ -88,7 +88,16 @@ done
 for package in $names; do
 	LC_ALL=C sort -u -o "$stage/$package.files" "$stage/$package.files"
 done
-printf '%%dir /usr/lib/hpct\n' >>"$stage/hpct-agent.files"
+# Folders of hpct's own belong to the first package that has something in them, or they would be left behind.
+declare -A owner
+for package in hpct-agent hpct hpct-dev hpct-doc; do
+	while read -r folder; do
+		while [[ $folder == */hpct || $folder == */hpct/* ]]; do
+			[ -n "${owner[$folder]-}" ] || printf '%%dir "%s"\n' "$folder" >>"$stage/$package.files"
+			owner[$folder]=$package folder=${folder%/*}
+		done
+	done < <(sed -n 's,^"\(.*\)/[^/]*"$,\1,p' "$stage/$package.files" | sort -u)
+done
 find "$root" -type f -exec chmod go=rX,u=rwX {} +
 find "$root/usr/lib" -name '*.so*' -exec chmod 755 {} + 2>/dev/null || true
 find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +

@@ -55,10 +55,12 @@ int format_scratch_file(const char *name, FILE **made, struct error *error);
 /* A stream over a plain file that holds the unpacked input and can be sought in, for the caller to close. */
 int format_plain_file(const struct format_input *input, FILE **file, struct error *error);
 
-/* Tracks and streams that an export has no place for. */
+/* Kinds of data that an export has no place for. */
 enum format_lack {
 	FORMAT_LACKS_VALUES = 1,
-	FORMAT_LACKS_PC = 2 /* samples of GPU instructions */
+	FORMAT_LACKS_PC = 2,	  /* samples of GPU instructions */
+	FORMAT_LACKS_REGIONS = 4, /* ranges and marks, and why threads waited */
+	FORMAT_LACKS_RECORDS = 8  /* samples and spans */
 };
 
 struct format {
@@ -72,12 +74,13 @@ struct format {
 	 * and either nothing is at `path`, or what was whole, which the sentence says. NULL: cannot be
 	 * imported. */
 	int (*take)(struct format_input *input, const char *path, struct error *error);
-	/* Of a format that is a directory: its file for `take`, as "*.otf2"; NULL: it is a file. */
+	/* Of a format that is a directory: its file for `take`, as "*.otf2", or such patterns with spaces
+	 * between; NULL: it is a file. */
 	const char *anchor;
 	/* Does a file that begins with these bytes look like one? NULL: only --from tells. */
 	bool (*is)(const uint8_t *head, size_t size);
-	const char *refused;	  /* selector options without effect on `put` ("op min"); NULL: none */
-	unsigned lacks;		  /* enum format_lack of `put`: the program says so of runs that have them */
+	const char *refused; /* selector options without effect on `put` ("op min"); NULL: none */
+	unsigned lacks;	     /* enum format_lack of `put`: the program says how many of them the run has */
 	bool takes_state_metrics; /* `put` supports derived metrics (timeline/sum/state_metrics.h) */
 	bool is_binary;		  /* `put` writes what a terminal should not get */
 	bool is_series; /* `take` makes figures over time alone, which may go into a run that is there */
@@ -85,7 +88,6 @@ struct format {
 
 extern const struct format format_tsv, format_folded, format_chrome, format_speedscope, format_pprof,
 	format_perfetto, format_perf, format_nsys, format_otf2, format_callgrind, format_svg,
-	format_svg_chart, format_html, format_firefox, format_hpctoolkit, format_hpctoolkit, format_csv,
-	format_prometheus;
+	format_svg_chart, format_html, format_firefox, format_hpctoolkit, format_csv, format_prometheus;
 
 #endif

@@ -377,6 +377,15 @@ static int joined_compare(const void *left, const void *right)
 	return order ? order : compare(a->serial, b->serial);
 }
 
+/* What it compares first. */
+static void joined_key(const void *entry, uint64_t key[2])
+{
+	const struct joined_record *record = entry;
+
+	key[0] = record->process;
+	key[1] = record->r.link;
+}
+
 static uint64_t frame_of(uint32_t op)
 {
 	switch (op) {
@@ -433,8 +442,10 @@ int import_nest(struct import_run *run, struct error *error)
 	int rc = external_sort_new(
 		&run->joined, sizeof(struct joined_record), joined_compare, JOIN_BYTES, error);
 
-	if (rc == 0)
+	if (rc == 0) {
+		external_sort_by(run->joined, joined_key);
 		rc = begin_streams(run, error);
+	}
 	if (rc == 0)
 		rc = nest(run, error);
 	if (rc == 0)

@@ -21,6 +21,15 @@ struct stream_key {
 	uint32_t process, kind, device, context, queue, zero;
 };
 
+/* What import_record_compare() compares first. */
+static void record_key(const void *entry, uint64_t key[2])
+{
+	const struct sorted_record *record = entry;
+
+	key[0] = record->r.stream;
+	key[1] = record->r.begin_ns;
+}
+
 /* ---- begin and end ---- */
 
 int import_run_begin(struct import_run **made, const char *path, const char *from, struct error *error)
@@ -51,6 +60,7 @@ int import_run_begin(struct import_run **made, const char *path, const char *fro
 		import_run_abort(run);
 		return rc;
 	}
+	external_sort_by(run->records, record_key);
 	run->text_module = store_writer_text_module(run->writer);
 	run->path_text = (struct path_text){run->writer, run->text_module, {0}};
 	store_writer_meta(run->writer, "recorder", "hpct-import " HPCT_VERSION);

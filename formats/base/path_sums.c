@@ -105,6 +105,21 @@ static int gpu_times(
 	return rc;
 }
 
+/* Samples of GPU instructions, whose streams have no time. */
+static int add_instructions(
+	struct window *weights, struct run *run, const struct select *select, struct error *error)
+{
+	uint32_t count;
+	const uint32_t *streams = select_all_streams(select, &count);
+	int rc = 0;
+
+	for (uint32_t i = 0; i < count && rc == 0; i++)
+		if (run_stream(run, streams[i])->s.kind == STORE_STREAM_PC)
+			rc = window_add_weights(weights, &streams[i], 1, select_records_begin_ns(select),
+				select_records_end_ns(select), error);
+	return rc;
+}
+
 static bool has_weights(const struct window *window)
 {
 	size_t count;
@@ -123,6 +138,8 @@ static int sum(struct window **weights, struct window **gpu, struct run *run, co
 		window_free(*weights);
 		rc = selected_weights(weights, run, select, 1u << STATE_METRIC_REALTIME, error);
 	}
+	if (rc == 0)
+		rc = add_instructions(*weights, run, select, error);
 	if (rc == 0 && !has_metric)
 		rc = gpu_times(gpu, run, select, error);
 	return rc;

@@ -2,7 +2,8 @@
 /*
  * path_sums.h - what a selection sums up to by call path, a value of each metric, for formats that hold a
  * profile. Without --metric the metrics are the recorded ones (of a run without samples REALTIME), and
- * GPUTIME, the time of GPU operations by the path that launched them.
+ * GPUTIME, the time of GPU operations by the path that launched them; samples of GPU instructions by their
+ * metrics.
  */
 #ifndef FORMATS_PATH_SUMS_H
 #define FORMATS_PATH_SUMS_H

@@ -312,6 +312,6 @@ static int callgrind_put(
 const struct format format_callgrind = {.name = "callgrind",
 	.about = "callgrind_annotate, KCachegrind",
 	.put = callgrind_put,
-	.lacks = FORMAT_LACKS_VALUES | FORMAT_LACKS_PC,
+	.lacks = FORMAT_LACKS_VALUES | FORMAT_LACKS_REGIONS,
 	.refused = "min",
 	.takes_state_metrics = true};

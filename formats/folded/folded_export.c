@@ -206,7 +206,7 @@ static int folded_put(
 const struct format format_folded = {.name = "folded",
 	.about = "flame graphs",
 	.put = folded_put,
-	.lacks = FORMAT_LACKS_VALUES | FORMAT_LACKS_PC,
+	.lacks = FORMAT_LACKS_VALUES | FORMAT_LACKS_PC | FORMAT_LACKS_REGIONS,
 	.take = folded_import,
 	.is = folded_is,
 	.refused = "op min",

@@ -7,7 +7,8 @@
  *   profile.db   which thread or GPU stream a trace is of
  *   trace.db     (time, context) of each: samples that hold, times off the core, operations of queues
  *
- * The first two are read whole, a trace line piece by piece. No offset in them is trusted.
+ * The first two are read whole, a trace line piece by piece. No offset in them is trusted. A measurement
+ * directory goes to hpcrun_import.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +17,8 @@
 #include <string.h>
 
 #include "formats/base/format.h"
-#include "formats/base/import_run.h"
+#include "formats/hpctoolkit/hpcrun_import.h"
+#include "formats/hpctoolkit/hpctoolkit_line.h"
 #include "store/base/array.h"
 
 #define FILE_BYTES_MAX ((uint64_t)4 << 30)
@@ -37,15 +39,9 @@ struct image {
 /* What an identifier of a thread says, by its name. */
 enum id_kind { ID_OTHER, ID_NODE, ID_RANK, ID_THREAD, ID_GPU_CONTEXT, ID_GPU_STREAM };
 
-struct place {
-	uint32_t context; /* of the run */
-	uint32_t op;	  /* of operations there */
-	bool is_known;
-};
-
 struct open_list {
 	uint64_t at, end; /* contexts of the tree that are still to be read */
-	struct place parent;
+	struct hpctoolkit_place parent;
 };
 
 struct hpctoolkit {
@@ -55,7 +51,7 @@ struct hpctoolkit {
 	FILE *trace;
 	uint64_t trace_size, trace_read; /* bytes; of all lines */
 	enum id_kind kinds[KINDS_MAX];
-	struct place *places; /* [ctxId] */
+	struct hpctoolkit_place *places; /* [ctxId] */
 	size_t place_room;
 	struct open_list *open;
 	size_t open_count, open_room;
@@ -119,32 +115,18 @@ static int read_image(
 
 /* ---- the context tree ---- */
 
-static uint32_t operation_of(const char *name)
-{
-	static const struct {
-		const char *name;
-		uint32_t op;
-	} operations[] = {{"<gpu kernel>", STORE_OP_KERNEL}, {"<gpu copy>", STORE_OP_COPY},
-		{"<gpu copyin>", STORE_OP_COPY}, {"<gpu copyout>", STORE_OP_COPY},
-		{"<gpu memset>", STORE_OP_SET}, {"<gpu set>", STORE_OP_SET}, {"<gpu sync>", STORE_OP_SYNC}};
-
-	for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
-		if (strcmp(operations[i].name, name) == 0)
-			return operations[i].op;
-	return STORE_OP_COUNT;
-}
-
 static uint32_t add_frame(struct hpctoolkit *from, uint32_t parent, const char *name)
 {
 	return import_frame(from->run, parent, import_name(from->run, name, strlen(name)));
 }
 
 /* The name, else the place in the module. */
-static struct place enter_function(struct hpctoolkit *from, uint64_t function, struct place place)
+static struct hpctoolkit_place enter_function(
+	struct hpctoolkit *from, uint64_t function, struct hpctoolkit_place place)
 {
 	const char *name = text_at(&from->meta, number_at(&from->meta, function, 8)), *module, *slash;
 	char text[512];
-	uint32_t op = operation_of(name);
+	uint32_t op = hpctoolkit_operation(name);
 
 	if (op != STORE_OP_COUNT)
 		place.op = op;
@@ -160,7 +142,7 @@ static struct place enter_function(struct hpctoolkit *from, uint64_t function, s
 	return place;
 }
 
-static bool set_place(struct hpctoolkit *from, uint64_t id, struct place place)
+static bool set_place(struct hpctoolkit *from, uint64_t id, struct hpctoolkit_place place)
 {
 	if (id >= CONTEXTS_MAX)
 		return true; /* records of it are counted as unknown */
@@ -171,7 +153,7 @@ static bool set_place(struct hpctoolkit *from, uint64_t id, struct place place)
 	return true;
 }
 
-static bool open_children(struct hpctoolkit *from, uint64_t context, struct place parent)
+static bool open_children(struct hpctoolkit *from, uint64_t context, struct hpctoolkit_place parent)
 {
 	uint64_t size = number_at(&from->meta, context, 8), at = number_at(&from->meta, context + 8, 8);
 
@@ -188,7 +170,7 @@ static bool open_children(struct hpctoolkit *from, uint64_t context, struct plac
 }
 
 /* A context of the tree, and its children for later. */
-static bool take_context(struct hpctoolkit *from, uint64_t at, struct place place)
+static bool take_context(struct hpctoolkit *from, uint64_t at, struct hpctoolkit_place place)
 {
 	const struct image *meta = &from->meta;
 	bool is_function = number_at(meta, at + 0x16, 1) == 0,
@@ -206,7 +188,7 @@ static bool take_context(struct hpctoolkit *from, uint64_t at, struct place plac
 /* Threads begin where hpct has them begin. */
 static bool take_entry(struct hpctoolkit *from, uint64_t at)
 {
-	struct place place = {.op = STORE_OP_KERNEL};
+	struct hpctoolkit_place place = {.op = STORE_OP_KERNEL};
 	uint64_t kind = number_at(&from->meta, at + 0x14, 2);
 
 	if (kind != 1)
@@ -341,32 +323,9 @@ static void count_values(struct hpctoolkit *from)
 
 /* ---- traces ---- */
 
-struct trace_line {
-	uint32_t stream;
-	bool is_gpu, has_last;
-	uint64_t last_ns;
-	uint32_t last; /* context; 0: not running */
-};
-
-static int put(struct hpctoolkit *from, const struct trace_line *line, enum import_shape shape,
-	uint64_t begin_ns, uint64_t end_ns, uint32_t op, uint32_t context, uint64_t weight,
-	struct error *error)
+static struct hpctoolkit_place place_of(struct hpctoolkit *from, uint32_t id)
 {
-	const struct import_record record = {.shape = shape,
-		.begin_ns = begin_ns,
-		.end_ns = end_ns,
-		.stream = line->stream,
-		.op = op,
-		.name = context,
-		.bytes = weight,
-		.is_source = shape == IMPORT_SAMPLE && !weight};
-
-	return import_record(from->run, &record, error);
-}
-
-static struct place place_of(struct hpctoolkit *from, uint32_t id)
-{
-	struct place none = {.op = STORE_OP_KERNEL};
+	struct hpctoolkit_place none = {.op = STORE_OP_KERNEL, .is_idle = id == 0};
 
 	if (id < from->place_room && from->places[id].is_known)
 		return from->places[id];
@@ -374,49 +333,18 @@ static struct place place_of(struct hpctoolkit *from, uint32_t id)
 	return none;
 }
 
-/* What went on from the element before until this one. */
-static int put_past(
-	struct hpctoolkit *from, const struct trace_line *line, uint64_t now_ns, struct error *error)
-{
-	struct place place = place_of(from, line->last);
-
-	if (!line->has_last || now_ns <= line->last_ns)
-		return 0;
-	if (line->is_gpu)
-		return line->last ? put(from, line, IMPORT_PLACED, line->last_ns, now_ns, place.op,
-					    place.context, 0, error)
-				  : 0;
-	if (!line->last)
-		return put(from, line, IMPORT_PLACED, line->last_ns, now_ns, STORE_OP_BLOCKED, 0, 0, error);
-	return put(from, line, IMPORT_SAMPLE, now_ns, now_ns, from->metric, place.context,
-		now_ns - line->last_ns, error);
-}
-
-static int take_element(struct hpctoolkit *from, struct trace_line *line, uint64_t time_ns, uint32_t context,
-	struct error *error)
-{
-	int code = put_past(from, line, time_ns, error);
-
-	if (code == 0 && !line->is_gpu && context)
-		code = put(from, line, IMPORT_SAMPLE, time_ns, time_ns, from->metric,
-			place_of(from, context).context, 0, error);
-	line->has_last = true;
-	line->last = context;
-	line->last_ns = time_ns;
-	return code;
-}
-
 static int read_line(
 	struct hpctoolkit *from, uint64_t profile, uint64_t at, uint64_t end, struct error *error)
 {
-	struct trace_line line = {.stream = find_stream(from, profile)};
+	struct hpctoolkit_line line;
+	uint32_t stream = find_stream(from, profile);
 	uint8_t bytes[PIECE * ELEMENT_BYTES];
 	struct image image = {.bytes = bytes};
 	int code = 0;
 
-	if (line.stream == IMPORT_NONE)
+	if (stream == IMPORT_NONE)
 		return error_memory(error);
-	line.is_gpu = import_stream_at(from->run, line.stream)->s.kind == STORE_STREAM_GPU;
+	hpctoolkit_line_begin(&line, from->run, stream, from->metric);
 	if (end < at || at > from->trace_size || fseeko(from->trace, (off_t)at, SEEK_SET) != 0) {
 		from->is_damaged = true;
 		return 0;
@@ -425,9 +353,12 @@ static int read_line(
 		size_t wanted = end - at < sizeof bytes ? (size_t)(end - at) : sizeof bytes;
 
 		image.size = fread(bytes, 1, wanted, from->trace);
-		for (size_t i = 0; i + ELEMENT_BYTES <= image.size && code == 0; i += ELEMENT_BYTES)
-			code = take_element(from, &line, number_at(&image, i, 8),
-				(uint32_t)number_at(&image, i + 8, 4), error);
+		for (size_t i = 0; i + ELEMENT_BYTES <= image.size && code == 0; i += ELEMENT_BYTES) {
+			const struct hpctoolkit_place place =
+				place_of(from, (uint32_t)number_at(&image, i + 8, 4));
+
+			code = hpctoolkit_line_take(&line, number_at(&image, i, 8), &place, error);
+		}
 		at += image.size;
 		from->trace_read += image.size;
 		/* Lines that overlap are none: else a small file would be read for ever. */
@@ -523,7 +454,9 @@ static int hpctoolkit_import(struct format_input *input, const char *path, struc
 
 	if (!input->path)
 		return error_set(error, ERROR_USAGE,
-			"a database of HPCToolkit is a directory: name it, or the trace.db in it");
+			"HPCToolkit's databases and measurements are directories: name one, or a file in it");
+	if (hpcrun_import_is(input->path))
+		return hpcrun_import(input, path, error);
 	code = format_plain_file(input, &from.trace, error);
 	if (code == 0)
 		code = import_from(&from, path, error);
@@ -538,11 +471,12 @@ static int hpctoolkit_import(struct format_input *input, const char *path, struc
 
 static bool hpctoolkit_is(const uint8_t *head, size_t size)
 {
-	return size > 14 && memcmp(head, magic, 10) == 0 && memcmp(head + 10, "trce", 4) == 0;
+	return hpcrun_is(head, size) ||
+	       (size > 14 && memcmp(head, magic, 10) == 0 && memcmp(head + 10, "trce", 4) == 0);
 }
 
 const struct format format_hpctoolkit = {.name = "hpctoolkit",
-	.about = "databases of hpcprof",
+	.about = "databases of hpcprof, measurements of hpcrun",
 	.take = hpctoolkit_import,
 	.is = hpctoolkit_is,
-	.anchor = "trace.db"};
+	.anchor = "trace.db *.hpcrun"};

@@ -17,10 +17,9 @@ else()
   list(APPEND library_targets hpct_formats_no_sql)
 endif()
 
-# Shared: the version script says what is seen from outside. Libraries of its kind cannot be made of the archives that
-# portable programs are linked with.
+# Shared: the version script says what is seen from outside.
+set(map ${CMAKE_CURRENT_SOURCE_DIR}/library/libhpct.map)
 if(NOT HPCT_PORTABLE)
-  set(map ${CMAKE_CURRENT_SOURCE_DIR}/library/libhpct.map)
   add_library(hpct_library SHARED $<TARGET_OBJECTS:hpct_formats_library> ${library_sql})
   set_target_properties(hpct_library PROPERTIES OUTPUT_NAME hpct SOVERSION 0 VERSION ${PROJECT_VERSION}
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib LINKER_LANGUAGE C LINK_DEPENDS ${map})
@@ -50,7 +49,7 @@ if(HPCT_PORTABLE)
 endif()
 set(archive ${CMAKE_BINARY_DIR}/lib/libhpct.a)
 set(object ${CMAKE_CURRENT_BINARY_DIR}/libhpct.o)
-add_custom_command(OUTPUT ${archive}
+add_custom_command(OUTPUT ${archive} ${object}
   COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/lib
   COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -o ${object} -Wl,-u,hpct_sql
     -Wl,--whole-archive $<TARGET_FILE:hpct_formats_library> -Wl,--no-whole-archive -Wl,--start-group ${library_parts} -Wl,--end-group
@@ -60,17 +59,33 @@ add_custom_command(OUTPUT ${archive}
   DEPENDS ${library_targets} VERBATIM)
 add_custom_target(hpct_library_static ALL DEPENDS ${archive})
 install(FILES ${archive} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(HPCT_PORTABLE)
+  set(shared ${CMAKE_BINARY_DIR}/lib/libhpct.so.${PROJECT_VERSION})
+  portable_shared(hpct_library ${shared} ${object} ${map} libhpct.so.0)
+  if(TARGET hpct_library)
+    add_dependencies(hpct_library hpct_library_static) # both need the object, which is made once
+    install(FILES ${shared} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    foreach(name libhpct.so.0 libhpct.so)
+      file(CREATE_LINK libhpct.so.${PROJECT_VERSION} ${CMAKE_BINARY_DIR}/lib/${name} SYMBOLIC)
+      install(FILES ${CMAKE_BINARY_DIR}/lib/${name} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    endforeach()
+  endif()
+endif()
 
 install(FILES library/hpct_read.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 file(RELATIVE_PATH HPCT_PREFIX_FROM_PC ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(library/libhpct.pc.in libhpct.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/libhpct.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# The Python package, where the first Python here that looks below the prefix finds it; else where Debian's would.
-if(NOT HPCT_PORTABLE)
-  execute_process(COMMAND python3 -c "import sys; print(next((p[len(sys.argv[1]) + 1:] for p in sys.path
-    if p.startswith(sys.argv[1] + '/') and p.endswith('-packages')), ''))" ${CMAKE_INSTALL_PREFIX}
-    OUTPUT_VARIABLE python_place OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+# The Python package over the shared library, where the first Python here that looks below the prefix finds it; else where
+# Debian's would.
+if(TARGET hpct_library)
+  set(python_place "")
+  if(NOT HPCT_PORTABLE)
+    execute_process(COMMAND python3 -c "import sys; print(next((p[len(sys.argv[1]) + 1:] for p in sys.path
+      if p.startswith(sys.argv[1] + '/') and p.endswith('-packages')), ''))" ${CMAKE_INSTALL_PREFIX}
+      OUTPUT_VARIABLE python_place OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endif()
   if(NOT python_place)
     set(python_place lib/python3/dist-packages)
   endif()

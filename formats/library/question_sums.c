@@ -34,7 +34,7 @@ static int ask_stats(struct hpct_batch **given, const struct question *question,
 
 	if (rc < 0)
 		return rc;
-	rc = stats_ask(&stats, call->run, call->select, &call->arena, error);
+	rc = stats_ask(&stats, call->run, call->select, false, &call->arena, error);
 	for (size_t i = 0; rc == 0 && i < stats.count && i < select_top(call->select); i++)
 		put_stats(batch->columns, &stats, &stats.rows[i]);
 	return question_batch_end(given, batch, rc, error);

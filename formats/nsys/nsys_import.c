@@ -19,11 +19,14 @@
 #include "formats/base/format.h"
 #include "formats/base/import_run.h"
 #include "store/base/array.h"
+#include "store/base/hash.h"
 
 #define TEXTS_MAX ((int64_t)1 << 26)
 #define CHAIN_MAX 1024
 
 #define SEEN_THREADS 256u
+#define SEEN_QUEUES 64u
+#define SEEN_LAUNCHES 256u
 
 /* The thread of a number that was met before. */
 struct seen_thread {
@@ -32,14 +35,33 @@ struct seen_thread {
 	bool is_known;
 };
 
+/* A queue that was met before. */
+struct seen_queue {
+	uint64_t pid, device, context, stream;
+	uint32_t number;
+	bool is_known;
+};
+
+/* The shape of a kernel that was met before. */
+#define LAUNCH_VALUES 9
+struct seen_launch {
+	uint64_t values[LAUNCH_VALUES];
+	uint32_t attributes;
+	bool is_known;
+};
+
 struct nsys {
+	struct seen_launch launches[SEEN_LAUNCHES];
 	struct seen_thread seen[SEEN_THREADS];
+	struct seen_queue queues[SEEN_QUEUES];
 	struct format_input *input;
 	struct import_run *run;
 	sqlite3 *db;
 	sqlite3_stmt *text_query;
 	uint32_t *texts; /* [id] text id + 1, 0: not asked for yet */
 	size_t text_room;
+	struct call_name *calls; /* [id] of the table that is read */
+	size_t call_room;
 	struct store_bytes attributes;
 	bool is_damaged; /* SQLite could not read all of a table */
 	bool has_table;
@@ -47,10 +69,12 @@ struct nsys {
 	uint64_t damaged, domains;
 };
 
-/* A row of a table whose columns are known by name. */
+/* Rows of a table: of the columns that are wanted, those that it has, in the order of the list. */
+#define COLUMNS_MAX 20
 struct rows {
 	sqlite3_stmt *query;
 	int count;
+	const char *names[COLUMNS_MAX];
 };
 
 /* ---- tables ---- */
@@ -72,19 +96,42 @@ static bool has_table(struct nsys *nsys, const char *table)
 	return is_there;
 }
 
-static bool rows_begin(struct nsys *nsys, struct rows *rows, const char *table, const char *order)
+/* All of a row's columns would be decoded, and a table of kernels has thirty. */
+static bool rows_list(struct nsys *nsys, struct rows *rows, const char *table, const char *const *wanted,
+	char *text, size_t room)
 {
-	char text[256];
+	sqlite3_stmt *query = NULL;
+	char all[128];
+	size_t size = 0;
+
+	snprintf(all, sizeof all, "SELECT * FROM \"%s\"", table);
+	if (sqlite3_prepare_v2(nsys->db, all, -1, &query, NULL) != SQLITE_OK)
+		return false;
+	for (; *wanted && rows->count < COLUMNS_MAX; wanted++)
+		for (int i = 0; i < sqlite3_column_count(query); i++)
+			if (strcmp(sqlite3_column_name(query, i), *wanted) == 0 && size < room) {
+				size += (size_t)snprintf(
+					text + size, room - size, "%s\"%s\"", size ? "," : "", *wanted);
+				rows->names[rows->count++] = *wanted;
+				break;
+			}
+	sqlite3_finalize(query);
+	return size > 0 && size < room;
+}
+
+static bool rows_begin(
+	struct nsys *nsys, struct rows *rows, const char *table, const char *const *wanted, const char *order)
+{
+	char list[512], text[768];
 
 	*rows = (struct rows){0};
 	if (!has_table(nsys, table))
 		return false;
 	nsys->has_table = true;
-	snprintf(text, sizeof text, "SELECT * FROM \"%s\"%s", table, order);
-	if (sqlite3_prepare_v2(nsys->db, text, -1, &rows->query, NULL) != SQLITE_OK)
+	if (!rows_list(nsys, rows, table, wanted, list, sizeof list))
 		return false;
-	rows->count = sqlite3_column_count(rows->query);
-	return true;
+	snprintf(text, sizeof text, "SELECT %s FROM \"%s\"%s", list, table, order);
+	return sqlite3_prepare_v2(nsys->db, text, -1, &rows->query, NULL) == SQLITE_OK;
 }
 
 static bool rows_next(struct nsys *nsys, struct rows *rows)
@@ -100,11 +147,11 @@ static bool rows_next(struct nsys *nsys, struct rows *rows)
 	return false;
 }
 
-/* -1: there is no such column. */
+/* -1: there is no such column, or it was not wanted. */
 static int column(const struct rows *rows, const char *name)
 {
 	for (int i = 0; i < rows->count; i++)
-		if (strcmp(sqlite3_column_name(rows->query, i), name) == 0)
+		if (strcmp(rows->names[i], name) == 0)
 			return i;
 	return -1;
 }
@@ -194,15 +241,13 @@ static void put_number(struct nsys *nsys, const char *key, uint64_t value)
 		import_attribute_number(&nsys->attributes, key, value);
 }
 
-static void put_size(struct nsys *nsys, const struct rows *rows, const char *key, const int at[3])
+static void put_size(struct nsys *nsys, const char *key, const uint64_t values[3])
 {
 	char text[3 * (IMPORT_DECIMAL_MAX + 1)];
 	size_t size = 0;
 
-	if (at[0] < 0)
-		return;
 	for (size_t i = 0; i < 3; i++) {
-		size += import_decimal(text + size, number(rows, at[i]));
+		size += import_decimal(text + size, values[i]);
 		text[size++] = ':';
 	}
 	import_attribute_put(&nsys->attributes, key, strlen(key), text, size - 1);
@@ -238,34 +283,97 @@ static void find_columns(const struct rows *rows, struct operation_columns *c)
 		c->name = column(rows, "shortName");
 }
 
-static void put_attributes(
+/* In the order of seen_launch.values: grid, block, registers, shared memory. */
+static void read_launch(
+	const struct rows *rows, const struct operation_columns *c, uint64_t values[LAUNCH_VALUES])
+{
+	for (size_t i = 0; i < 3; i++) {
+		values[i] = number(rows, c->grid[i]);
+		values[3 + i] = number(rows, c->block[i]);
+	}
+	values[6] = number(rows, c->registers);
+	values[7] = number(rows, c->shared_static);
+	values[8] = number(rows, c->shared_dynamic);
+}
+
+/* Kernels come by the million, and in few shapes. */
+static uint32_t launch_attributes(
+	struct nsys *nsys, const struct rows *rows, const struct operation_columns *c)
+{
+	uint64_t values[LAUNCH_VALUES];
+	struct seen_launch *seen;
+
+	read_launch(rows, c, values);
+	seen = &nsys->launches[store_hash64(values, sizeof values, 0) % SEEN_LAUNCHES];
+	if (seen->is_known && memcmp(seen->values, values, sizeof values) == 0)
+		return seen->attributes;
+	if (c->grid[0] >= 0)
+		put_size(nsys, "grid", values);
+	if (c->block[0] >= 0)
+		put_size(nsys, "block", values + 3);
+	put_number(nsys, "registers", values[6]);
+	put_number(nsys, "shared_static", values[7]);
+	put_number(nsys, "shared_dynamic", values[8]);
+	memcpy(seen->values, values, sizeof values);
+	seen->attributes = import_attributes(nsys->run, &nsys->attributes);
+	seen->is_known = true;
+	return seen->attributes;
+}
+
+static uint32_t attributes_of(
 	struct nsys *nsys, const struct rows *rows, const struct operation_columns *c, uint32_t op)
 {
 	uint64_t kind = number(rows, c->copy_kind);
 
 	nsys->attributes.size = 0;
-	if (op == STORE_OP_KERNEL) {
-		put_size(nsys, rows, "grid", c->grid);
-		put_size(nsys, rows, "block", c->block);
-		put_number(nsys, "registers", number(rows, c->registers));
-		put_number(nsys, "shared_static", number(rows, c->shared_static));
-		put_number(nsys, "shared_dynamic", number(rows, c->shared_dynamic));
-	} else if (op == STORE_OP_COPY && kind < sizeof copy_kinds / sizeof *copy_kinds && copy_kinds[kind]) {
-		import_attribute_put(&nsys->attributes, "kind", 4, copy_kinds[kind], 3);
-	}
+	if (op == STORE_OP_KERNEL)
+		return launch_attributes(nsys, rows, c);
+	if (op != STORE_OP_COPY || kind >= sizeof copy_kinds / sizeof *copy_kinds || !copy_kinds[kind])
+		return 0;
+	import_attribute_put(&nsys->attributes, "kind", 4, copy_kinds[kind], 3);
+	return import_attributes(nsys->run, &nsys->attributes);
+}
+
+static uint32_t find_queue(struct nsys *nsys, const struct rows *rows, const struct operation_columns *c)
+{
+	const struct seen_queue wanted = {.pid = number(rows, c->pid),
+		.device = number(rows, c->device),
+		.context = number(rows, c->context),
+		.stream = number(rows, c->stream)};
+	struct seen_queue *seen =
+		&nsys->queues[(wanted.pid >> 24 ^ wanted.device * 7 ^ wanted.stream) % SEEN_QUEUES];
+	uint32_t process;
+
+	if (seen->is_known && seen->pid == wanted.pid && seen->device == wanted.device &&
+		seen->context == wanted.context && seen->stream == wanted.stream)
+		return seen->number;
+	process = c->pid < 0 ? IMPORT_OWNER : find_process(nsys, wanted.pid);
+	if (process == IMPORT_NONE)
+		return IMPORT_NONE;
+	*seen = wanted;
+	seen->number = import_queue(nsys->run, process, (uint32_t)wanted.device, (uint32_t)wanted.context,
+		(uint32_t)wanted.stream);
+	seen->is_known = seen->number != IMPORT_NONE;
+	return seen->number;
 }
 
 static int read_operations(struct nsys *nsys, const char *table, uint32_t op, struct error *error)
 {
+	static const char *const wanted[] = {"start", "end", "deviceId", "contextId", "streamId",
+		"correlationId", "globalPid", "demangledName", "shortName", "bytes", "copyKind",
+		"registersPerThread", "staticSharedMemory", "dynamicSharedMemory", "gridX", "gridY", "gridZ",
+		"blockX", "blockY", "blockZ", NULL};
 	struct operation_columns c;
 	struct rows rows;
 	int code = 0;
 
-	if (!rows_begin(nsys, &rows, table, ""))
+	if (!rows_begin(nsys, &rows, table, wanted, ""))
 		return 0;
 	find_columns(&rows, &c);
+	/* Another table may not tell processes, or sizes. */
+	memset(nsys->queues, 0, sizeof nsys->queues);
+	memset(nsys->launches, 0, sizeof nsys->launches);
 	while (code == 0 && rows_next(nsys, &rows)) {
-		uint32_t process = c.pid < 0 ? IMPORT_OWNER : find_process(nsys, number(&rows, c.pid));
 		struct import_record record = {.begin_ns = number(&rows, c.start),
 			.end_ns = number(&rows, c.end),
 			.shape = IMPORT_CALL,
@@ -273,15 +381,10 @@ static int read_operations(struct nsys *nsys, const char *table, uint32_t op, st
 			.bytes = number(&rows, c.bytes),
 			.link = number(&rows, c.correlation)};
 
-		record.stream = process == IMPORT_NONE
-					? IMPORT_NONE
-					: import_queue(nsys->run, process, (uint32_t)number(&rows, c.device),
-						  (uint32_t)number(&rows, c.context),
-						  (uint32_t)number(&rows, c.stream));
+		record.stream = find_queue(nsys, &rows, &c);
 		if (op == STORE_OP_KERNEL)
 			record.name = text_of(nsys, (int64_t)number(&rows, c.name));
-		put_attributes(nsys, &rows, &c, op);
-		record.attributes = import_attributes(nsys->run, &nsys->attributes);
+		record.attributes = attributes_of(nsys, &rows, &c, op);
 		code = put(nsys, &record, error);
 	}
 	sqlite3_finalize(rows.query);
@@ -335,27 +438,53 @@ static uint32_t cut_version(struct nsys *nsys, uint32_t name)
 	return import_name(nsys->run, text, at - 2);
 }
 
+/* The name as a run has it, and what the call is: found once per text. */
+struct call_name {
+	uint32_t name, op;
+	bool is_known;
+};
+
+static struct call_name *find_call(struct nsys *nsys, int64_t id, bool is_cuda)
+{
+	static struct call_name other;
+	struct call_name *call = &other;
+
+	if (id >= 0 && id < TEXTS_MAX &&
+		array_reserve_zero(&nsys->calls, &nsys->call_room, (size_t)id + 1, sizeof *nsys->calls))
+		call = &nsys->calls[id];
+	if (call->is_known && call != &other)
+		return call;
+	call->name = text_of(nsys, id);
+	call->name = is_cuda ? cut_version(nsys, call->name) : call->name;
+	call->op = is_cuda ? cuda_op(nsys, call->name) : system_op(nsys, call->name);
+	call->is_known = true;
+	return call;
+}
+
 static int read_calls(struct nsys *nsys, const char *table, bool is_cuda, struct error *error)
 {
+	static const char *const wanted[] = {"start", "end", "globalTid", "correlationId", "nameId", NULL};
 	struct rows rows;
 	int code = 0, start, end, tid, correlation, name;
 
-	if (!rows_begin(nsys, &rows, table, ""))
+	if (!rows_begin(nsys, &rows, table, wanted, ""))
 		return 0;
 	start = column(&rows, "start");
 	end = column(&rows, "end");
 	tid = column(&rows, "globalTid");
 	correlation = column(&rows, "correlationId");
 	name = column(&rows, "nameId");
+	if (nsys->call_room) /* of another table */
+		memset(nsys->calls, 0, nsys->call_room * sizeof *nsys->calls);
 	while (code == 0 && rows_next(nsys, &rows)) {
 		struct import_record record = {.begin_ns = number(&rows, start),
 			.end_ns = number(&rows, end),
 			.shape = IMPORT_CALL,
-			.name = text_of(nsys, (int64_t)number(&rows, name)),
 			.stream = find_thread(nsys, number(&rows, tid))};
+		const struct call_name *call = find_call(nsys, (int64_t)number(&rows, name), is_cuda);
 
-		record.name = is_cuda ? cut_version(nsys, record.name) : record.name;
-		record.op = is_cuda ? cuda_op(nsys, record.name) : system_op(nsys, record.name);
+		record.name = call->name;
+		record.op = call->op;
 		record.link = record.op == STORE_OP_LAUNCH ? number(&rows, correlation) : 0;
 		if (is_cuda && record.stream != IMPORT_NONE)
 			import_run_owner(nsys->run, import_stream_at(nsys->run, record.stream)->process);
@@ -416,11 +545,13 @@ static int put_nvtx(
 
 static int read_nvtx(struct nsys *nsys, struct error *error)
 {
+	static const char *const wanted[] = {
+		"start", "end", "eventType", "globalTid", "text", "textId", NULL};
 	struct nvtx_columns c;
 	struct rows rows;
 	int code = 0;
 
-	if (!rows_begin(nsys, &rows, "NVTX_EVENTS", ""))
+	if (!rows_begin(nsys, &rows, "NVTX_EVENTS", wanted, ""))
 		return 0;
 	c = (struct nvtx_columns){column(&rows, "start"), column(&rows, "end"), column(&rows, "eventType"),
 		column(&rows, "globalTid"), column(&rows, "text"), column(&rows, "textId")};
@@ -460,17 +591,20 @@ static uint32_t context_of(struct nsys *nsys, struct chains *chains, int64_t id)
 static int read_samples(struct nsys *nsys, struct error *error)
 {
 	uint32_t metric = store_writer_metric(import_run_writer(nsys->run), "cycles", "", false);
+	static const char *const wanted[] = {"id", "start", "globalTid", "cpuCycles", NULL};
+	static const char *const links[] = {"id", "symbol", NULL};
 	struct chains chains = {0};
 	struct rows rows;
 	int code = 0, id, start, tid, cycles;
 
-	if (!rows_begin(nsys, &rows, "COMPOSITE_EVENTS", " ORDER BY id"))
+	if (!rows_begin(nsys, &rows, "COMPOSITE_EVENTS", wanted, " ORDER BY id"))
 		return 0;
 	id = column(&rows, "id");
 	start = column(&rows, "start");
 	tid = column(&rows, "globalTid");
 	cycles = column(&rows, "cpuCycles");
-	if (id >= 0 && rows_begin(nsys, &chains.rows, "SAMPLING_CALLCHAINS", " ORDER BY id, stackDepth")) {
+	if (id >= 0 &&
+		rows_begin(nsys, &chains.rows, "SAMPLING_CALLCHAINS", links, " ORDER BY id, stackDepth")) {
 		chains.id = column(&chains.rows, "id");
 		chains.symbol = column(&chains.rows, "symbol");
 		chains.is_there = chains.id >= 0 && chains.symbol >= 0 && rows_next(nsys, &chains.rows);
@@ -493,10 +627,11 @@ static int read_samples(struct nsys *nsys, struct error *error)
 
 static int read_switches(struct nsys *nsys, struct error *error)
 {
+	static const char *const wanted[] = {"start", "globalTid", "isSchedIn", NULL};
 	struct rows rows;
 	int code = 0, start, tid, is_in;
 
-	if (!rows_begin(nsys, &rows, "SCHED_EVENTS", ""))
+	if (!rows_begin(nsys, &rows, "SCHED_EVENTS", wanted, ""))
 		return 0;
 	start = column(&rows, "start");
 	tid = column(&rows, "globalTid");
@@ -517,10 +652,11 @@ static int read_switches(struct nsys *nsys, struct error *error)
 
 static int name_threads(struct nsys *nsys, struct error *error)
 {
+	static const char *const wanted[] = {"nameId", "globalTid", NULL};
 	struct rows rows;
 	int name, tid, code = 0;
 
-	if (rows_begin(nsys, &rows, "ThreadNames", "")) {
+	if (rows_begin(nsys, &rows, "ThreadNames", wanted, "")) {
 		name = column(&rows, "nameId");
 		tid = column(&rows, "globalTid");
 		while (code == 0 && rows_next(nsys, &rows)) {
@@ -539,10 +675,11 @@ static int name_threads(struct nsys *nsys, struct error *error)
 
 static int name_processes(struct nsys *nsys, struct error *error)
 {
+	static const char *const wanted[] = {"name", "globalPid", NULL};
 	struct rows rows;
 	int name, pid, code = 0;
 
-	if (rows_begin(nsys, &rows, "PROCESSES", "")) {
+	if (rows_begin(nsys, &rows, "PROCESSES", wanted, "")) {
 		name = column(&rows, "name");
 		pid = column(&rows, "globalPid");
 		while (code == 0 && rows_next(nsys, &rows)) {
@@ -563,10 +700,11 @@ static int name_processes(struct nsys *nsys, struct error *error)
 
 static void name_devices(struct nsys *nsys)
 {
+	static const char *const wanted[] = {"name", "id", NULL};
 	struct rows rows;
 	int name, id;
 
-	if (!rows_begin(nsys, &rows, "TARGET_INFO_GPU", ""))
+	if (!rows_begin(nsys, &rows, "TARGET_INFO_GPU", wanted, ""))
 		return;
 	name = column(&rows, "name");
 	id = column(&rows, "id");
@@ -585,9 +723,10 @@ static void name_devices(struct nsys *nsys)
 
 static void take_clock(struct nsys *nsys)
 {
+	static const char *const wanted[] = {"utcEpochNs", NULL};
 	struct rows rows;
 
-	if (!rows_begin(nsys, &rows, "TARGET_INFO_SESSION_START_TIME", ""))
+	if (!rows_begin(nsys, &rows, "TARGET_INFO_SESSION_START_TIME", wanted, ""))
 		return;
 	if (rows_next(nsys, &rows))
 		import_run_wall(nsys->run, number(&rows, column(&rows, "utcEpochNs")));
@@ -710,6 +849,7 @@ static int nsys_import(struct format_input *input, const char *path, struct erro
 	if (input->fd < 0)
 		unlink(name);
 	free(nsys.texts);
+	free(nsys.calls);
 	store_bytes_fini(&nsys.attributes);
 	return code;
 }

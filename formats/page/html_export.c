@@ -183,5 +183,5 @@ static int html_put(
 const struct format format_html = {.name = "html",
 	.about = "a page with flame chart and flame graphs",
 	.put = html_put,
-	.lacks = FORMAT_LACKS_VALUES | FORMAT_LACKS_PC,
+	.lacks = FORMAT_LACKS_VALUES | FORMAT_LACKS_REGIONS,
 	.takes_state_metrics = true};

@@ -104,12 +104,12 @@ static int chart_put(
 const struct format format_svg = {.name = "svg",
 	.about = "a flame graph as a picture",
 	.put = svg_put,
-	.lacks = FORMAT_LACKS_VALUES | FORMAT_LACKS_PC,
+	.lacks = FORMAT_LACKS_VALUES | FORMAT_LACKS_PC | FORMAT_LACKS_REGIONS,
 	.refused = "min",
 	.takes_state_metrics = true};
 
 const struct format format_svg_chart = {.name = "svg-chart",
 	.about = "a flame chart in time as a picture",
 	.put = chart_put,
-	.lacks = FORMAT_LACKS_VALUES | FORMAT_LACKS_PC,
+	.lacks = FORMAT_LACKS_VALUES | FORMAT_LACKS_PC | FORMAT_LACKS_REGIONS,
 	.refused = "metric"};

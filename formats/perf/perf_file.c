@@ -21,6 +21,7 @@
 enum { /* bits of the header's features */
 	FEATURE_BUILD_ID = 2,
 	FEATURE_HOSTNAME = 3,
+	FEATURE_MACHINE = 6,
 	FEATURE_EVENT_DESC = 12,
 	FEATURES = 256
 };
@@ -176,10 +177,11 @@ static void read_build_ids(struct perf_file *file, const uint8_t *bytes, size_t 
 	}
 }
 
-static void read_host(struct perf_file *file, const uint8_t *bytes, size_t size)
+/* Their length in four bytes stands before them. */
+static void read_text(char **text, const uint8_t *bytes, size_t size)
 {
-	if (size > 4)
-		file->host = strndup((const char *)bytes + 4, size - 4);
+	if (size > 4 && !*text)
+		*text = strndup((const char *)bytes + 4, size - 4);
 }
 
 /* The sections stand behind the records, in the order of the bits. */
@@ -196,13 +198,16 @@ static void read_features(struct perf_file *file, const uint8_t *bits)
 		if (!read_at(file->in, at, &section, sizeof section))
 			return;
 		at += sizeof section;
-		if (bit != FEATURE_BUILD_ID && bit != FEATURE_HOSTNAME && bit != FEATURE_EVENT_DESC)
+		if (bit != FEATURE_BUILD_ID && bit != FEATURE_HOSTNAME && bit != FEATURE_MACHINE &&
+			bit != FEATURE_EVENT_DESC)
 			continue;
 		bytes = read_section(file->in, &section);
 		if (bytes && bit == FEATURE_BUILD_ID)
 			read_build_ids(file, bytes, section.size);
 		else if (bytes && bit == FEATURE_HOSTNAME)
-			read_host(file, bytes, section.size);
+			read_text(&file->host, bytes, section.size);
+		else if (bytes && bit == FEATURE_MACHINE)
+			read_text(&file->machine, bytes, section.size);
 		else if (bytes)
 			read_names(file, bytes, section.size);
 		free(bytes);
@@ -301,6 +306,7 @@ void perf_file_close(struct perf_file *file)
 		free(file->build_ids[i].path);
 	free(file->build_ids);
 	free(file->host);
+	free(file->machine);
 	free(file);
 }
 
@@ -416,6 +422,54 @@ static void skip_counters(struct store_input *input, uint64_t format)
 		store_input_take(input, (times + count * each) * 8);
 }
 
+/* What a kernel with its last branches tells. */
+static void skip_branches(struct store_input *input, uint64_t kinds)
+{
+	uint64_t count = take(input);
+
+	if (kinds & PERF_SAMPLE_BRANCH_HW_INDEX)
+		take(input);
+	if (count > 65536)
+		input->bad = true;
+	else
+		store_input_take(input, count * 24);
+}
+
+/* The size of the stack's copy, the copy, and how much of it the kernel could fill. */
+static void take_stack(struct store_input *input, struct perf_sample *sample)
+{
+	uint64_t size = take(input), filled;
+
+	if (!size)
+		return;
+	sample->stack = size <= 65536 ? store_input_take(input, size) : NULL;
+	filled = take(input);
+	sample->stack_size = filled < size ? filled : size;
+	input->bad |= !sample->stack;
+}
+
+/* What stands behind the call chain, as far as the stack. */
+static void take_state(
+	struct store_input *input, const struct perf_event_attr *attr, struct perf_sample *sample)
+{
+	const uint8_t *size;
+
+	if (attr->sample_type & PERF_SAMPLE_RAW) {
+		size = store_input_take(input, 4);
+		store_input_take(input, size ? store_load32(size) : 0);
+	}
+	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
+		skip_branches(input, attr->branch_sample_type);
+	if (attr->sample_type & PERF_SAMPLE_REGS_USER) {
+		sample->registers_abi = take(input);
+		if (sample->registers_abi)
+			sample->registers = store_input_take(
+				input, 8 * (size_t)__builtin_popcountll(attr->sample_regs_user));
+	}
+	if (attr->sample_type & PERF_SAMPLE_STACK_USER)
+		take_stack(input, sample);
+}
+
 bool perf_sample_read(
 	const struct perf_file *file, const struct perf_record *record, struct perf_sample *sample)
 {
@@ -453,5 +507,7 @@ bool perf_sample_read(
 		sample->chain = store_input_take(&input, sample->chain_count * 8);
 	}
 	sample->has_stack = type & PERF_SAMPLE_STACK_USER;
+	if (sample->has_stack)
+		take_state(&input, &sample->event->attr, sample);
 	return !input.bad && type & PERF_SAMPLE_TIME && type & PERF_SAMPLE_TID;
 }

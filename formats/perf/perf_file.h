@@ -41,7 +41,7 @@ struct perf_file {
 	size_t event_count;
 	struct perf_build_id *build_ids;
 	size_t build_id_count;
-	char *host;
+	char *host, *machine;  /* "x86_64"; NULL: not told */
 	bool is_cut;	       /* the last record is not whole, or perf did not end the file */
 	uint64_t record_count; /* so far */
 	/* -- internal -- */
@@ -75,7 +75,12 @@ struct perf_sample {
 	uint32_t pid, tid;
 	const uint8_t *chain; /* chain_count unsigned 64-bit numbers, unaligned; NULL: none */
 	uint64_t chain_count;
-	bool has_stack; /* a copy of the stack, for unwinding */
+	/* For unwinding (--call-graph dwarf): the thread's registers, in the order of the bits of
+	 * attr.sample_regs_user, and a copy of its stack from the stack pointer up. */
+	const uint8_t *registers, *stack; /* NULL: none */
+	size_t stack_size;
+	uint64_t registers_abi; /* PERF_SAMPLE_REGS_ABI_64: 64 bits */
+	bool has_stack;		/* asked for */
 };
 /* False: it is damaged. */
 bool perf_sample_read(

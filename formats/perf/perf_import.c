@@ -4,17 +4,20 @@
  * time:
  *
  *   pass 1   processes, their memory and names
- *   pass 2   samples (-g: with their call paths), switches (--switch-events) as blocked and runnable time
+ *   pass 2   samples (-g: with their call paths; --call-graph dwarf: unwound here), switches
+ * (--switch-events) as blocked and runnable time
  *
  * Names are found as those of any run are: by module and offset, when a reader asks.
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/utsname.h>
 
 #include "formats/base/format.h"
 #include "formats/base/import_run.h"
 #include "formats/perf/perf_file.h"
 #include "formats/perf/perf_maps.h"
+#include "formats/perf/perf_unwind.h"
 #include "timeline/names/names_fill.h"
 
 #ifndef PERF_RECORD_MISC_MMAP_BUILD_ID /* before Linux 5.12's headers */
@@ -31,6 +34,8 @@ struct perf_import {
 	struct import_run *run;
 	struct perf_file *file;
 	struct perf_maps *maps;
+	struct perf_unwind *unwind; /* NULL: no sample has a stack yet, or they are of another machine */
+	bool is_other_machine;
 	struct {
 		uint32_t tid, pid, stream;
 		bool is_known;
@@ -39,7 +44,7 @@ struct perf_import {
 	uint64_t period_ns;
 	bool has_switches;
 	/* What cannot be held. */
-	uint64_t lost, damaged, stacks, compressed, unplaced, traces;
+	uint64_t lost, damaged, stacks, outer, compressed, unplaced, traces;
 };
 
 /* ---- processes and threads ---- */
@@ -180,13 +185,12 @@ static int read_memory(struct perf_import *import, struct error *error)
 
 /* Callers hold the return address - 1, which lies in the call; the innermost frame the exact place. */
 static uint32_t add_frame(struct perf_import *import, const struct perf_sample *sample, uint32_t parent,
-	uint64_t address, bool is_kernel, bool is_exact)
+	uint64_t address, bool is_kernel)
 {
 	struct store_writer *writer = import_run_writer(import->run);
 	uint64_t offset;
 	uint32_t module;
 
-	address -= !is_exact;
 	if (perf_maps_find(import->maps, is_kernel ? PERF_MAPS_KERNEL : sample->pid, sample->time_ns, address,
 		    &module, &offset))
 		return store_writer_context(writer, parent, module, offset);
@@ -202,6 +206,12 @@ static bool is_marker(uint64_t address)
 static bool is_kernel_mode(uint16_t misc)
 {
 	return (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+}
+
+/* It has no registers of a user, and no stack. */
+static bool is_kernel_thread(const struct perf_sample *sample)
+{
+	return sample->registers_abi == 0 && !sample->stack;
 }
 
 struct chain_part {
@@ -231,16 +241,41 @@ static size_t read_chain(const struct perf_sample *sample, uint16_t misc, struct
 	return count;
 }
 
+/* The user's frames by the copy of the stack, below the root; 0: it has none. */
+static uint32_t unwind(struct perf_import *import, const struct perf_sample *sample, uint32_t root)
+{
+	const struct perf_unwind_frame *frames;
+	bool is_partial;
+	size_t count;
+
+	if (!sample->stack || import->is_other_machine)
+		return 0;
+	if (!import->unwind)
+		import->unwind = perf_unwind_new(import->maps);
+	count = import->unwind ? perf_unwind_walk(import->unwind, sample, &frames, &is_partial) : 0;
+	if (!count)
+		return 0;
+	import->outer += is_partial;
+	if (is_partial)
+		root = store_writer_context(
+			import_run_writer(import->run), root, STORE_MODULE_RESERVED, STORE_FRAME_PARTIAL);
+	while (count-- > 0)
+		root = add_frame(import, sample, root, frames[count].address, false);
+	return root;
+}
+
 static uint32_t context_of(struct perf_import *import, const struct perf_sample *sample, uint16_t misc)
 {
 	static struct chain_part parts[CHAIN_MAX];
 	size_t count = read_chain(sample, misc, parts);
-	uint32_t context =
-		sample->pid == sample->tid ? STORE_CONTEXT_PROGRAM_ROOT : STORE_CONTEXT_THREAD_ROOT;
+	uint32_t root = sample->pid == sample->tid ? STORE_CONTEXT_PROGRAM_ROOT : STORE_CONTEXT_THREAD_ROOT;
+	uint32_t unwound = unwind(import, sample, root), context = unwound ? unwound : root;
 
+	import->stacks += sample->has_stack && !unwound && !is_kernel_thread(sample);
 	while (count-- > 0)
-		context = add_frame(import, sample, context, parts[count].address, parts[count].is_kernel,
-			parts[count].is_exact);
+		if (!unwound || parts[count].is_kernel)
+			context = add_frame(import, sample, context,
+				parts[count].address - !parts[count].is_exact, parts[count].is_kernel);
 	return context;
 }
 
@@ -258,7 +293,6 @@ static int take_sample(struct perf_import *import, const struct perf_record *rec
 	to.stream = find_stream(import, sample.pid, sample.tid);
 	if (to.stream == IMPORT_NONE)
 		return error_memory(error);
-	import->stacks += sample.has_stack;
 	to.begin_ns = sample.time_ns;
 	to.name = context_of(import, &sample, record->header.misc);
 	to.op = import->metrics[event];
@@ -365,8 +399,11 @@ static void end_streams(struct perf_import *import)
 static void say_left_out(const struct perf_import *import, struct store_bytes *list)
 {
 	format_left_out(list, import->stacks,
-		"samples' copies of the stack (--call-graph dwarf): record with --call-graph fp or lbr for "
-		"call paths");
+		"samples' copies of the stack (--call-graph dwarf), of another kind of machine than this one "
+		"or of "
+		"32 bits");
+	format_left_out(list, import->outer,
+		"samples' outermost callers, where the copy of the stack ends or code has no unwind tables");
 	format_left_out(list, import->compressed, "compressed blocks of records: record without -z");
 	format_left_out(list, import->traces, "blocks of hardware traces");
 	format_left_out(list, import->lost, "records that perf itself lost");
@@ -380,6 +417,7 @@ static int fill(struct perf_import *import, FILE *in, struct error *error)
 {
 	int code = perf_file_open(&import->file, in, import->input->name, error);
 	const struct perf_file *file = import->file;
+	struct utsname machine;
 
 	if (code < 0)
 		return code;
@@ -390,6 +428,8 @@ static int fill(struct perf_import *import, FILE *in, struct error *error)
 			return error_memory(error);
 	if (!import->maps)
 		return error_memory(error);
+	import->is_other_machine =
+		uname(&machine) == 0 && file->machine && strcmp(file->machine, machine.machine) != 0;
 	if (file->host)
 		import->host = import_name(import->run, file->host, strlen(file->host));
 	add_metrics(import);
@@ -419,6 +459,7 @@ static int import_from(struct perf_import *import, FILE *in, const char *path, s
 		count = import->file->record_count;
 		is_cut = import->file->is_cut;
 	}
+	perf_unwind_free(import->unwind);
 	perf_maps_free(import->maps);
 	perf_file_close(import->file);
 	if (code < 0) {

@@ -9,6 +9,7 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -158,6 +159,18 @@ static void read_file(
 		close(fd);
 }
 
+/* This process has one of its own: the same, if its build id is that of the file. */
+static void read_vdso(struct file *file, const struct store_module *module)
+{
+	const Elf64_Ehdr *head = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
+	const Elf64_Phdr *parts = head ? (const Elf64_Phdr *)((const char *)head + head->e_phoff) : NULL;
+
+	for (unsigned i = 0; head && i < head->e_phnum; i++)
+		if (parts[i].p_type == PT_NOTE && module->build_id_bytes)
+			file->is_known |= has_build_id(
+				(const uint8_t *)head + parts[i].p_offset, parts[i].p_filesz, module);
+}
+
 static enum store_module_kind kind_of(const char *path)
 {
 	if (strcmp(path, "[vdso]") == 0)
@@ -197,6 +210,8 @@ static bool find_file(struct perf_maps *maps, const struct perf_map *map, uint32
 	module.path = store_writer_text(maps->writer, map->path, strlen(map->path));
 	if (module.kind == STORE_MODULE_ELF)
 		read_file(maps, file, map->path, &module);
+	else if (module.kind == STORE_MODULE_VDSO)
+		read_vdso(file, &module);
 	file->module = store_writer_module(maps->writer, &module);
 	return true;
 }
@@ -302,8 +317,9 @@ static uint64_t offset_in(const struct file *file, const struct map *map, uint64
 	return at;
 }
 
-static bool find(const struct perf_maps *maps, uint32_t space_number, uint64_t time_ns, uint64_t address,
-	struct answer *answer)
+/* The map at that address and time, in the process or those that it was forked from; NULL: none. */
+static const struct map *find_map(
+	const struct perf_maps *maps, uint32_t space_number, uint64_t time_ns, uint64_t address)
 {
 	for (unsigned generation = 0; generation < FORKS_MAX && space_number != KEY_IDS_NONE; generation++) {
 		const struct space *space = &maps->spaces[space_number];
@@ -312,17 +328,54 @@ static bool find(const struct perf_maps *maps, uint32_t space_number, uint64_t t
 			const struct map *map = &space->maps[i];
 
 			if (map->end == 0)
-				return false;
-			if (address < map->begin || address >= map->end)
-				continue;
-			answer->module = maps->files[map->file].module;
-			answer->offset = offset_in(&maps->files[map->file], map, address);
-			return true;
+				return NULL;
+			if (address >= map->begin && address < map->end)
+				return map;
 		}
 		time_ns = time_ns < space->fork_ns ? time_ns : space->fork_ns;
 		space_number = space->parent;
 	}
-	return false;
+	return NULL;
+}
+
+static bool find(const struct perf_maps *maps, uint32_t space_number, uint64_t time_ns, uint64_t address,
+	struct answer *answer)
+{
+	const struct map *map = find_map(maps, space_number, time_ns, address);
+
+	if (!map)
+		return false;
+	answer->module = maps->files[map->file].module;
+	answer->offset = offset_in(&maps->files[map->file], map, address);
+	return true;
+}
+
+bool perf_maps_place(const struct perf_maps *maps, uint32_t pid, uint64_t time_ns, uint64_t address,
+	struct perf_place *place)
+{
+	uint32_t number = key_ids_find(&maps->pids, &pid);
+	const struct map *map = number == KEY_IDS_NONE ? NULL : find_map(maps, number, time_ns, address);
+
+	if (map)
+		*place = (struct perf_place){map->begin, map->end, map->file_offset, map->file};
+	return map != NULL;
+}
+
+uint64_t perf_maps_age(const struct perf_maps *maps, uint32_t pid, uint64_t time_ns)
+{
+	uint32_t number = key_ids_find(&maps->pids, &pid);
+
+	return number == KEY_IDS_NONE ? 0 : maps_until(&maps->spaces[number], time_ns);
+}
+
+const char *perf_maps_path(const struct perf_maps *maps, uint32_t file)
+{
+	size_t size;
+
+	if (!maps->files[file].is_known)
+		return NULL;
+	return store_writer_text_at(
+		maps->writer, store_writer_module_at(maps->writer, maps->files[file].module).path, &size);
 }
 
 bool perf_maps_find(struct perf_maps *maps, uint32_t pid, uint64_t time_ns, uint64_t address,

@@ -39,6 +39,19 @@ void perf_maps_sort(struct perf_maps *maps);
 /* Module and offset of an address of the process at that time; false: nothing is known to lie there. */
 bool perf_maps_find(struct perf_maps *maps, uint32_t pid, uint64_t time_ns, uint64_t address,
 	uint32_t *module, uint64_t *offset);
+/* A map of the process and the file that lies there, for perf_unwind.c. */
+struct perf_place {
+	uint64_t begin, end, file_offset;
+	uint32_t file;
+};
+bool perf_maps_place(const struct perf_maps *maps, uint32_t pid, uint64_t time_ns, uint64_t address,
+	struct perf_place *place);
+/* How often the process had mapped something by then: while it is the same, so are its places. */
+uint64_t perf_maps_age(const struct perf_maps *maps, uint32_t pid, uint64_t time_ns);
+/* The file's name; NULL: it is not here, is another one than that which ran, or is none. "[vdso]" is told if
+ * it is this kernel's. */
+const char *perf_maps_path(const struct perf_maps *maps, uint32_t file);
+
 /* Files that are not there, or are others than those that ran: places in them have no names. */
 uint64_t perf_maps_missing(const struct perf_maps *maps);
 

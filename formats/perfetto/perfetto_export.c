@@ -23,7 +23,7 @@
 #define BLOCK_BYTES ((size_t)512 << 10)
 #define SEQUENCE_LANES 64u /* a sequence has so many clocks of its own, from 64 on */
 #define SEQUENCE_CLOCK 64u
-#define PLAIN_BYTES 128 /* of a plain packet, whose fields are numbers */
+#define PLAIN_BYTES 44u /* of a plain packet without its time, whose fields are numbers */
 #define CLOCK_REALTIME_ID 1u
 #define CLOCK_BOOTTIME_ID 6u
 
@@ -35,7 +35,9 @@ static uint64_t uuid_of(enum track_kind kind, uint64_t number)
 	return number * 4 + kind;
 }
 
-#define PACKET_TAG 0x0au /* Trace.packet */
+#define PACKET_TAG 0x0au    /* Trace.packet */
+#define TIMESTAMP_TAG 0x40u /* TracePacket.timestamp */
+#define VARINT_MAX 10u
 
 /* protobuf-c's names are long. */
 typedef Hpct__Perfetto__TracePacket packet_type;
@@ -61,6 +63,13 @@ struct name_key {
 	uint64_t sequence;
 };
 
+/* An event of numbers alone, packed but for its time: most events of a trace are one of few. */
+struct plain {
+	uint32_t sequence; /* 0: not packed */
+	uint32_t size;
+	uint8_t bytes[PLAIN_BYTES];
+};
+
 struct perfetto {
 	struct run *run;
 	const struct select *select;
@@ -74,6 +83,9 @@ struct perfetto {
 	uint32_t lane;	    /* whose defaults are told; 0: none */
 	uint64_t *times_ns; /* [lane] of its last event */
 	size_t time_room;
+	struct plain *begins, states[EXTENT_STATE_COUNT],
+		end; /* [scope], [state] of calls that begin, and the end of any */
+	size_t begin_room;
 };
 
 /* ---- packets ---- */
@@ -231,15 +243,12 @@ static bool begin_lane(struct perfetto *file, uint32_t lane)
 	return true;
 }
 
-/* From here on events are of that lane. */
-static void use_lane(struct perfetto *file, uint32_t lane)
+static void change_lane(struct perfetto *file, uint32_t lane)
 {
 	packet_type packet = HPCT__PERFETTO__TRACE_PACKET__INIT;
 	Hpct__Perfetto__TracePacketDefaults defaults = HPCT__PERFETTO__TRACE_PACKET_DEFAULTS__INIT;
 	Hpct__Perfetto__TrackEventDefaults event = HPCT__PERFETTO__TRACK_EVENT_DEFAULTS__INIT;
 
-	if (file->lane == lane)
-		return;
 	file->lane = lane;
 	file->sequence = 1 + (lane - 1) / SEQUENCE_LANES;
 	event.has_track_uuid = defaults.has_timestamp_clock_id = true;
@@ -248,6 +257,13 @@ static void use_lane(struct perfetto *file, uint32_t lane)
 	defaults.track_event_defaults = &event;
 	packet.trace_packet_defaults = &defaults;
 	put_packet(file, &packet);
+}
+
+/* From here on events are of that lane. */
+static void use_lane(struct perfetto *file, uint32_t lane)
+{
+	if (file->lane != lane)
+		change_lane(file, lane);
 }
 
 /* Since the lane's last event. What lies before the run's origin, or goes back, lies there. */
@@ -271,28 +287,58 @@ static void put_event(struct perfetto *file, event_type *event, uint64_t time_ns
 	file->has_record = true;
 }
 
-/* An event of numbers alone. `name` 0: none. */
-static void put_plain(
-	struct perfetto *file, uint32_t type, uint64_t name, const uint64_t *category, uint64_t time_ns)
+/* `name` 0: none. Where a sequence begins the packet says so, which others must not: it is used once. */
+static void pack_plain(
+	struct perfetto *file, struct plain *plain, uint32_t type, uint64_t name, const uint64_t *category)
 {
 	Hpct__Perfetto__PlainPacket packet = HPCT__PERFETTO__PLAIN_PACKET__INIT;
 	Hpct__Perfetto__PlainEvent event = HPCT__PERFETTO__PLAIN_EVENT__INIT;
-	uint8_t bytes[PLAIN_BYTES];
+	uint32_t flags = flags_of(file);
 
-	put_news(file);
-	event.has_type = packet.has_timestamp = true;
+	event.has_type = true;
 	event.type = type;
 	event.has_name_iid = name != 0;
 	event.name_iid = name;
 	event.n_category_iids = category != NULL;
 	event.category_iids = (uint64_t *)category;
-	packet.timestamp = step_ns(file, time_ns);
 	packet.has_trusted_packet_sequence_id = packet.has_sequence_flags = true;
 	packet.trusted_packet_sequence_id = file->sequence;
-	packet.sequence_flags = flags_of(file);
+	packet.sequence_flags = flags;
 	packet.track_event = &event;
-	put_bytes(file, bytes, hpct__perfetto__plain_packet__pack(&packet, bytes));
+	plain->size = (uint32_t)hpct__perfetto__plain_packet__pack(&packet, plain->bytes);
+	plain->sequence = flags == 2 ? file->sequence : 0;
+}
+
+static void put_plain(struct perfetto *file, const struct plain *plain, uint64_t time_ns)
+{
+	uint8_t *to = store_bytes_reserve(&file->block, PLAIN_BYTES + VARINT_MAX + 3);
+	uint64_t step = step_ns(file, time_ns);
+	size_t size = 0;
+
+	if (!to) {
+		file->failed = true;
+		return;
+	}
+	to[size++] = PACKET_TAG;
+	size++; /* the packet's size, below 128 */
+	to[size++] = TIMESTAMP_TAG;
+	for (; step >= 128; step >>= 7)
+		to[size++] = (uint8_t)(step | 128);
+	to[size++] = (uint8_t)step;
+	memcpy(to + size, plain->bytes, plain->size);
+	size += plain->size;
+	to[1] = (uint8_t)(size - 2);
+	file->block.size += size;
 	file->has_record = true;
+	if (file->block.size > BLOCK_BYTES)
+		write_block(file);
+}
+
+static void put_end(struct perfetto *file, uint64_t time_ns)
+{
+	if (file->end.sequence != file->sequence)
+		pack_plain(file, &file->end, HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END, 0, NULL);
+	put_plain(file, &file->end, time_ns);
 }
 
 /* ---- tracks ---- */
@@ -361,24 +407,44 @@ static void begin_event(event_type *event, Hpct__Perfetto__TrackEvent__Type type
 	event->type = type;
 }
 
+/* The place of what is packed of a frame. NULL: no memory. */
+static struct plain *begin_of(struct perfetto *file, uint32_t frame)
+{
+	if (frame >= STACK_STATE)
+		return &file->states[frame - STACK_STATE];
+	if (array_reserve_zero(&file->begins, &file->begin_room, (size_t)frame + 1, sizeof *file->begins))
+		return &file->begins[frame];
+	file->failed = true;
+	return NULL;
+}
+
 static bool put_call(
 	void *own, const struct trace_place *place, uint32_t frame, uint64_t time_ns, bool is_begin)
 {
 	struct perfetto *file = own;
+	struct plain *plain;
 	const char *name;
-	uint64_t category;
+	uint64_t category, name_id;
 	size_t size;
 
 	use_lane(file, place->lane);
 	if (!is_begin) {
-		put_plain(file, HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END, 0, NULL, time_ns);
+		put_end(file, time_ns);
 		return !file->failed;
 	}
-	name = trace_frame_name(file->run, frame, &size);
-	category = frame >= STACK_STATE ? intern(file, TABLE_CATEGORY, "state", 5)
-					: intern(file, TABLE_CATEGORY, "call", 4);
-	put_plain(file, HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN,
-		intern(file, TABLE_NAME, name, size), &category, time_ns);
+	plain = begin_of(file, frame);
+	if (!plain)
+		return false;
+	if (plain->sequence != file->sequence) {
+		name = trace_frame_name(file->run, frame, &size);
+		category = frame >= STACK_STATE ? intern(file, TABLE_CATEGORY, "state", 5)
+						: intern(file, TABLE_CATEGORY, "call", 4);
+		name_id = intern(file, TABLE_NAME, name, size);
+		put_news(file);
+		pack_plain(
+			file, plain, HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, name_id, &category);
+	}
+	put_plain(file, plain, time_ns);
 	return !file->failed;
 }
 
@@ -470,7 +536,7 @@ static bool put_span(void *own, const struct trace_span *span)
 		put_span_begin(file, span, &event, path);
 	}
 	if (path && !span->is_mark)
-		put_plain(file, HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END, 0, NULL, span->end_ns);
+		put_end(file, span->end_ns);
 	arena_fini(&arena);
 	return path && !file->failed;
 }
@@ -573,6 +639,7 @@ static void perfetto_fini(struct perfetto *file)
 	store_bytes_fini(&file->block);
 	store_bytes_fini(&file->packed);
 	free(file->times_ns);
+	free(file->begins);
 }
 
 static int perfetto_put(

@@ -18,6 +18,7 @@
 #include "formats/base/import_line.h"
 #include "formats/perfetto/perfetto_packets.h"
 #include "store/base/array.h"
+#include "timeline/base/external_sort.h"
 #include "timeline/base/key_ids.h"
 
 typedef Hpct__Perfetto__TracePacket packet_type;
@@ -33,6 +34,7 @@ typedef Hpct__Perfetto__TrackDescriptor descriptor_type;
 #define ATTRIBUTE_BYTES_MAX 1024u
 #define FLOW_LINK_BITS 40 /* hpct's flows: the process, then the link */
 #define PROGRESS_PACKETS 4096u
+#define SWITCH_BYTES ((uint64_t)64 << 20)
 
 enum track_kind { TRACK_CUSTOM, TRACK_PROCESS, TRACK_THREAD, TRACK_COUNTER };
 
@@ -81,11 +83,10 @@ struct interned_key {
 	uint32_t sequence, epoch, table, zero;
 };
 
-/* Of a thread that is on no core. */
-struct wait {
-	uint64_t begin_ns;
-	uint32_t op;
-	bool is_open;
+/* A thread leaves its core, or comes to one. */
+struct core_switch {
+	uint64_t time_ns, serial;
+	uint32_t stream, op; /* op: of the wait that begins; STORE_OP_NONE: it comes */
 };
 
 struct perfetto_import {
@@ -98,8 +99,10 @@ struct perfetto_import {
 	struct clock *clocks;
 	uint32_t *texts;	/* [interned] */
 	int32_t *thread_groups; /* [thread] process */
-	struct wait *waits;	/* [stream] */
-	size_t wait_room, track_room, sequence_room, clock_room, text_room, group_room;
+	struct external_sort
+		*switches; /* of all cores, whose records are not in order of time; NULL: none yet */
+	uint64_t switch_count;
+	size_t track_room, sequence_room, clock_room, text_room, group_room;
 	int32_t running[CPUS_MAX]; /* tid; 0: not known */
 	uint32_t op_call;
 	struct store_bytes text;
@@ -794,32 +797,76 @@ static void take_event(
 
 /* ---- the scheduler ---- */
 
-static struct wait *wait_of(struct perfetto_import *import, int32_t tid, uint32_t *stream)
+static int switch_compare(const void *left, const void *right)
 {
-	*stream = thread_of(import, tid);
-	if (!memory(import, *stream != IMPORT_NONE && array_reserve_zero(&import->waits, &import->wait_room,
-							      (size_t)*stream + 1, sizeof *import->waits)))
-		return NULL;
-	return &import->waits[*stream];
+	const struct core_switch *a = left, *b = right;
+
+	if (a->stream != b->stream)
+		return a->stream < b->stream ? -1 : 1;
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return (a->serial > b->serial) - (a->serial < b->serial);
+}
+
+static void switch_key(const void *entry, uint64_t key[2])
+{
+	const struct core_switch *of = entry;
+
+	key[0] = of->stream;
+	key[1] = of->time_ns;
+}
+
+static void put_switch(struct perfetto_import *import, int32_t tid, uint32_t op, uint64_t time_ns)
+{
+	struct core_switch to = {.time_ns = time_ns, .op = op, .serial = import->switch_count++};
+
+	if (import->code)
+		return;
+	to.stream = thread_of(import, tid);
+	if (!memory(import, to.stream != IMPORT_NONE))
+		return;
+	if (!import->switches) {
+		import->code = external_sort_new(
+			&import->switches, sizeof to, switch_compare, SWITCH_BYTES, import->error);
+		if (import->code)
+			return;
+		external_sort_by(import->switches, switch_key);
+	}
+	import->code = external_sort_put(import->switches, &to, import->error);
 }
 
 /* A thread leaves its core: it waits, for something or for a core. The next one's wait ends. */
 static void take_switch(
 	struct perfetto_import *import, int32_t before, int64_t state, int32_t next, uint64_t time_ns)
 {
-	struct import_record record = {.shape = IMPORT_CALL, .end_ns = time_ns};
-	struct wait *wait;
+	if (before > 0) /* 0: nothing ran */
+		put_switch(import, before, (state & 0xff) ? STORE_OP_BLOCKED : STORE_OP_RUNNABLE, time_ns);
+	if (next > 0)
+		put_switch(import, next, STORE_OP_NONE, time_ns);
+}
 
-	if (before > 0 && (wait = wait_of(import, before, &record.stream))) /* 0: nothing ran */
-		*wait = (struct wait){time_ns, (state & 0xff) ? STORE_OP_BLOCKED : STORE_OP_RUNNABLE, true};
-	wait = next > 0 ? wait_of(import, next, &record.stream) : NULL;
-	if (!wait || !wait->is_open || import->code)
+/* Threads move between cores: what begins in one core's records ends in those of another one. */
+static void end_switches(struct perfetto_import *import)
+{
+	const struct core_switch *now;
+	struct core_switch before = {.op = STORE_OP_NONE};
+
+	if (import->code || !import->switches)
 		return;
-	wait->is_open = false;
-	record.begin_ns = wait->begin_ns;
-	record.op = wait->op;
-	if (record.begin_ns < time_ns)
-		import->code = import_record(import->run, &record, import->error);
+	import->code = external_sort_rewind(import->switches, import->error);
+	while (import->code == 0 &&
+		(now = external_sort_next(import->switches, &import->code, import->error))) {
+		const struct import_record record = {.shape = IMPORT_CALL,
+			.stream = now->stream,
+			.op = before.op,
+			.begin_ns = before.time_ns,
+			.end_ns = now->time_ns};
+
+		if (now->op == STORE_OP_NONE && before.op != STORE_OP_NONE && before.stream == now->stream &&
+			before.time_ns < now->time_ns)
+			import->code = import_record(import->run, &record, import->error);
+		before = *now;
+	}
 }
 
 static void take_bundle(struct perfetto_import *import, const Hpct__Perfetto__FtraceEventBundle *bundle)
@@ -932,6 +979,7 @@ static int fill(struct perfetto_import *import, FILE *in, struct error *error)
 	if (read_all(import, in, take_records))
 		return import->code;
 	end_tracks(import);
+	end_switches(import);
 	say_left_out(import, &import->input->left_out);
 	return import->code;
 }
@@ -979,7 +1027,7 @@ static void import_fini(struct perfetto_import *import)
 	free(import->clocks);
 	free(import->texts);
 	free(import->thread_groups);
-	free(import->waits);
+	external_sort_free(import->switches);
 	store_bytes_fini(&import->text);
 	perfetto_packets_fini(&import->packets);
 	free(import);

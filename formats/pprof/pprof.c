@@ -8,7 +8,7 @@
 const struct format format_pprof = {.name = "pprof",
 	.about = "go tool pprof",
 	.put = pprof_export,
-	.lacks = FORMAT_LACKS_VALUES | FORMAT_LACKS_PC,
+	.lacks = FORMAT_LACKS_VALUES | FORMAT_LACKS_REGIONS,
 	.take = pprof_import,
 	.is = pprof_is,
 	.refused = "min",

@@ -148,5 +148,5 @@ const struct format format_csv = {.name = "csv",
 	.take = csv_import,
 	.is = csv_is,
 	.refused = "context op min depth",
-	.lacks = FORMAT_LACKS_PC,
+	.lacks = FORMAT_LACKS_PC | FORMAT_LACKS_REGIONS | FORMAT_LACKS_RECORDS,
 	.is_series = true};

@@ -199,5 +199,5 @@ static int speedscope_put(
 const struct format format_speedscope = {.name = "speedscope",
 	.about = "speedscope.app",
 	.put = speedscope_put,
-	.lacks = FORMAT_LACKS_VALUES | FORMAT_LACKS_PC,
+	.lacks = FORMAT_LACKS_VALUES | FORMAT_LACKS_PC | FORMAT_LACKS_REGIONS,
 	.refused = "metric"};

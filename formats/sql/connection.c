@@ -11,7 +11,12 @@
 /* For attach(), which SQLite calls for each connection that is opened meanwhile, those of other threads, too.
  */
 /* In the static block: ld.so is asked for no address, which the archive's programs could not do. */
-static _Thread_local __attribute__((tls_model("initial-exec"))) struct sql_session *opening;
+#ifdef HPCT_PORTABLE /* one thread, or libhpct's lock (store/portable/relocatable.py) */
+#define OF_A_THREAD
+#else
+#define OF_A_THREAD _Thread_local __attribute__((tls_model("initial-exec")))
+#endif
+static OF_A_THREAD struct sql_session *opening;
 
 static int attach(sqlite3 *db, char **message, const struct sqlite3_api_routines *api)
 {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/sql/completion.h"
 #include "formats/sql/functions.h"
 #include "formats/sql/table.h"
 
@@ -24,10 +25,12 @@ int sqlite3_hpctsql_init(sqlite3 *db, char **message, const struct sqlite3_api_r
 {
 	const char *run = getenv(SQL_RUN_VARIABLE);
 	struct sql_session *session = sql_session_new(NULL);
+	int rc;
 
 	(void)message;
 	if (!session)
 		return SQLITE_NOMEM;
 	session->named = run && *run ? strdup(run) : NULL;
-	return sql_extension_attach(db, api, session);
+	rc = sql_extension_attach(db, api, session);
+	return rc == SQLITE_OK && getenv(SQL_SHELL_VARIABLE) ? sql_completion_register(db) : rc;
 }

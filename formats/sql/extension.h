@@ -10,6 +10,8 @@
 /* The run of questions that name none, for a connection that did not call hpct_open(); else the newest run
  * of the current directory. */
 #define SQL_RUN_VARIABLE "HPCT_RUN"
+/* Set by hpct-sql for the shell that it starts: what the tabulator completes is ours, too (completion.h). */
+#define SQL_SHELL_VARIABLE "HPCT_SQL_SHELL"
 
 struct sql_session;
 struct sqlite3_api_routines;

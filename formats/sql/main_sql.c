@@ -138,7 +138,7 @@ static int start_shell(const struct program_call *call, const char *run, struct 
 	strcpy(slash ? slash + 1 : self, EXTENSION);
 	snprintf(load, sizeof load, ".load \"%s\" sqlite3_hpctsql_init", self);
 	snprintf(mode, sizeof mode, ".mode %s", modes[call->format]);
-	if (setenv(SQL_RUN_VARIABLE, run, 1))
+	if (setenv(SQL_RUN_VARIABLE, run, 1) || setenv(SQL_SHELL_VARIABLE, "1", 1))
 		return error_memory(error);
 	execlp("sqlite3", "sqlite3", "-cmd", ".bail on", "-cmd", load, "-cmd", ".bail off", "-cmd",
 		".prompt 'hpct> ' ' ...> '", "-cmd", ".headers on", "-cmd", mode, ":memory:", (char *)NULL);

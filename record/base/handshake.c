@@ -61,7 +61,7 @@ static void descriptors_close(const int *fds, unsigned count)
 static enum handshake_result remains_take(
 	struct handshake *handshake, const struct event_handshake *said, const int *fds, unsigned count)
 {
-	if (said->kind != EVENT_HANDSHAKE_PROCESS || count < 2) {
+	if ((said->kind != EVENT_HANDSHAKE_PROCESS && said->kind != EVENT_HANDSHAKE_INJECTED) || count < 2) {
 		descriptors_close(fds, count);
 		*handshake = (struct handshake){
 			.pid = said->pid, .is_of_switches = said->kind == EVENT_HANDSHAKE_SWITCHES};
@@ -94,7 +94,9 @@ static enum handshake_result descriptors_take(
 		return HANDSHAKE_GPU_MODULE;
 	}
 	handshake->is_outside = said->kind == EVENT_HANDSHAKE_OUTSIDE && count == 2;
-	if ((said->kind == EVENT_HANDSHAKE_PROCESS && count >= 2) || handshake->is_outside) {
+	handshake->is_injected = said->kind == EVENT_HANDSHAKE_INJECTED && count == 2;
+	if ((said->kind == EVENT_HANDSHAKE_PROCESS && count >= 2) || handshake->is_outside ||
+		handshake->is_injected) {
 		handshake->memory = fds[0];
 		handshake->pidfd = fds[1];
 		first = 2;

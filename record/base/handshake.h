@@ -36,6 +36,7 @@ struct handshake {
 	bool is_of_switches;   /* HANDSHAKE_CUT: only the switch ring of one thread is lost */
 	bool is_outside;       /* HANDSHAKE_PROCESS: measured from outside; pidfd is not one, but becomes
 				  readable at its end, too */
+	bool is_injected;      /* HANDSHAKE_PROCESS: its agent came later, and may leave; pidfd as above */
 	bool is_without_rings; /* HANDSHAKE_PROCESS: some switch rings could not be opened, so none is used */
 };
 

@@ -37,6 +37,8 @@ static bool agent_find(struct install_paths *paths, const char *directory)
 			continue;
 		snprintf(paths->memleak, sizeof(paths->memleak), "%.*s/hpct-agent-memleak.so",
 			(int)(strrchr(paths->agent, '/') - paths->agent), paths->agent);
+		snprintf(paths->inject, sizeof(paths->inject), "%.*s/hpct-agent-inject.so",
+			(int)(strrchr(paths->agent, '/') - paths->agent), paths->agent);
 		snprintf(paths->names, sizeof(paths->names), "%s/hpct-names", directory);
 		return true;
 	}

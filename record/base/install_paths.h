@@ -13,6 +13,7 @@
 struct install_paths {
 	char agent[PATH_MAX + 64];   /* hpct-agent.so */
 	char memleak[PATH_MAX + 64]; /* the agent variant for EVENT_WORD_MEMLEAK */
+	char inject[PATH_MAX + 64];  /* the one for running processes */
 	char names[PATH_MAX + 64];   /* hpct-names, which may be missing */
 };
 

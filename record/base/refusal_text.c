@@ -53,6 +53,8 @@ const char *refusal_text_unsampled(uint32_t reason)
 		return "the program takes the sampling signal for itself";
 	case EVENT_UNSAMPLED_GONE:
 		return "the program deleted its sampling timer";
+	case EVENT_UNSAMPLED_BLOCKED:
+		return "it blocks the sampling signal";
 	default:
 		return "it has no sampler";
 	}

@@ -329,6 +329,7 @@ static void step(struct collector *collector)
 		collect_launchers_serve(collector);
 	}
 	rings_drain(collector);
+	collect_injected_follow(collector);
 	collect_control_pass(collector);
 	children_judge(collector);
 	unnamed = symbol_client_outstanding(collector->symbol_client);

@@ -177,14 +177,15 @@ static void process_tell(struct collector *collector, struct measured_process *p
 
 	atomic_store(&process->shared->control_wanted, wanted_of(control));
 	if (!has_obeyed(control, process)) {
-		if (is_time && !process->is_outside)
+		if (is_time && !process->is_outside && !process->is_injected) /* those look by themselves */
 			process_remind(process);
 		return;
 	}
 	if (!control->is_on || process->was_begun_late)
 		return;
 	process->was_begun_late = true;
-	if (!process->is_outside && !process->switches && strstr(collector->plan->events, " SWITCHES"))
+	if (!process->is_outside && !process->is_injected && !process->switches &&
+		strstr(collector->plan->events, " SWITCHES"))
 		switches_late_open(process);
 }
 

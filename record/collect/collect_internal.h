@@ -99,6 +99,8 @@ void collect_callers_serve(struct collector *collector);
 
 void collect_process_take(struct collector *collector, struct handshake *handshake);
 /* Adds the switch ring of one thread, of a process that sends its threads one by one. */
+/* Opens switch records for the threads of injected agents that have none yet. */
+void collect_injected_follow(struct collector *collector);
 void collect_switches_take(struct collector *collector, struct handshake *handshake);
 /* Counts a process or thread whose descriptors did not arrive: it is measured partly or not at all. */
 void collect_cut_count(struct collector *collector, const struct handshake *handshake);

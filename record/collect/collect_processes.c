@@ -6,9 +6,12 @@
  */
 #include "record/collect/collect_internal.h"
 
+#include <string.h>
+
 #include "record/base/clock.h"
 #include "record/base/handshake.h"
 #include "record/process/switches.h"
+#include "record/process/switches_late.h"
 
 void collect_process_end(struct collector *collector, struct measured_process **link)
 {
@@ -77,6 +80,7 @@ void collect_process_take(struct collector *collector, struct handshake *handsha
 		switches_take_up(process, handshake->events, handshake->event_count, handshake->switch_bytes))
 		process->switches_refused++;
 	process->is_outside = handshake->is_outside;
+	process->is_injected = handshake->is_injected;
 	if (handshake->is_outside && handshake->word && switches_stream(&process->switches))
 		process->switches_refused++;
 	switches_begin(process->switches, 0, handshake->word);
@@ -94,6 +98,21 @@ void collect_process_take(struct collector *collector, struct handshake *handsha
 		children_registered(
 			&collector->children, measured_process_proc_pid(process), process->begin_ns);
 	collector->is_dirty = true;
+}
+
+/* Its threads, old and new, open no rings for their switches. */
+void collect_injected_follow(struct collector *collector)
+{
+	bool has_switches = strstr(collector->plan->events, " SWITCHES") != NULL;
+
+	for (struct measured_process *at = collector->processes; at; at = at->next) {
+		uint32_t threads = at->is_injected ? atomic_load(&at->shared->thread_count) : 0;
+
+		if (!has_switches || at->has_died || threads == at->threads_switched)
+			continue;
+		at->threads_switched = threads;
+		switches_late_open(at);
+	}
 }
 
 void collect_switches_take(struct collector *collector, struct handshake *handshake)

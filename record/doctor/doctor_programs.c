@@ -116,6 +116,13 @@ static void programs_look(struct doctor_row *row)
 		doctor_say(row, DOCTOR_YES, NULL, "all %u start", started);
 }
 
+/* Linked so that it opens nothing (store/portable/static_dl.c), not even itself; nor is anything put into it.
+ */
+static bool is_static(void)
+{
+	return !dlopen(NULL, RTLD_LAZY);
+}
+
 /* The agent in a process of its own, as a recording puts it there: the loader's complaint is on stderr. */
 static void agent_look(struct doctor_row *row)
 {
@@ -127,6 +134,13 @@ static void agent_look(struct doctor_row *row)
 
 	if (install_paths_find(&paths, &error)) {
 		doctor_say(row, DOCTOR_NO, "install hpct again", "%.200s", error.text);
+		return;
+	}
+	if (is_static()) {
+		doctor_say(row, DOCTOR_PARTLY,
+			"where programs use glibc, take the archive without -static in its name",
+			"this hpct is for systems of musl, whose programs take no agent and are measured "
+			"from outside");
 		return;
 	}
 	own_directory(directory, sizeof(directory), &paths);
@@ -177,6 +191,10 @@ static void libraries_look(struct doctor_row *row)
 
 	if (install_paths_find(&paths, &error)) {
 		doctor_say(row, DOCTOR_NO, "install hpct again", "%.200s", error.text);
+		return;
+	}
+	if (is_static()) {
+		doctor_say(row, DOCTOR_NONE, NULL, "this hpct is linked statically and opens none");
 		return;
 	}
 	snprintf(pattern, sizeof(pattern), "%.*s/*.so*", (int)(strrchr(paths.agent, '/') - paths.agent),
@@ -257,7 +275,7 @@ static void recording_look(struct doctor_row *row)
 	else if (try.code)
 		doctor_say(row, DOCTOR_NO, "hpct-doctor --report has more to look at",
 			"hpct-record ended with %d: %.190s", try.code, sentence_of(try.said));
-	else if (try.info_code || fact(try.info_said, "processes") != 1 || fact(try.info_said, "threads") < 1)
+	else if (try.info_code || fact(try.info_said, "processes") < 1 || fact(try.info_said, "threads") < 1)
 		doctor_say(row, DOCTOR_NO, "hpct-doctor --report has more to look at",
 			"hpct-info ended with %d on what was recorded: %.170s", try.info_code,
 			sentence_of(try.info_said));

@@ -39,6 +39,20 @@ uint64_t correlate_launch(struct gpu_process *process, uint64_t correlation, uin
 	return launch->link;
 }
 
+uint64_t correlate_said(struct gpu_process *process, uint64_t correlation, const struct store_record *span)
+{
+	struct correlate_launch *launch =
+		process->correlate ? correlate_launches_find(&process->correlate->launches, correlation)
+				   : NULL;
+
+	if (!launch)
+		return 0;
+	launch->said = span->attributes;
+	launch->said_bytes = span->bytes;
+	process->correlate->has_calls = true;
+	return launch->link;
+}
+
 /* ---- records of the activity ring ---- */
 
 static void queue_take(struct correlate_pass *at, const struct event_gpu_queue *said)
@@ -226,6 +240,7 @@ size_t correlate_drain(
 	if (shared)
 		ring_take(&at, shared);
 	correlate_queues_flush(&at.correlate->queues, writer);
+	correlate_calls_look(&at);
 	lost_tell(&at, shared);
 	return at.records;
 }
@@ -237,7 +252,10 @@ void correlate_complete(struct gpu_process *process, struct store_writer *writer
 
 	if (!correlate || complete_ns < CORRELATE_UNMATCHED_NS)
 		return;
-	oldest_ns = correlate_launches_oldest(&correlate->launches, complete_ns - CORRELATE_UNMATCHED_NS);
+	/* Where a call hangs the run goes on: whoever looks at it wants to see the present. */
+	oldest_ns = correlate->calls_open ? UINT64_MAX
+					  : correlate_launches_oldest(&correlate->launches,
+						    complete_ns - CORRELATE_UNMATCHED_NS);
 	complete_ns -= CORRELATE_LATE_NS;
 	if (oldest_ns < complete_ns)
 		complete_ns = oldest_ns;

@@ -27,6 +27,10 @@
 uint64_t correlate_launch(struct gpu_process *process, uint64_t correlation, uint32_t stream, bool is_kernel,
 	const struct store_record *call);
 
+/* What a library said of the kernel that `correlation` launched: the span's attributes and bytes become the
+ * kernel's, too. Returns the launch's link id, 0: there is no such launch. */
+uint64_t correlate_said(struct gpu_process *process, uint64_t correlation, const struct store_record *span);
+
 /* True if an eighth of the activity ring is unread. */
 bool correlate_is_filling(const struct gpu_process *process);
 /* Fixes how much of the activity ring correlate_drain will read; false: nothing. */
@@ -41,6 +45,8 @@ void correlate_complete(struct gpu_process *process, struct store_writer *writer
 void correlate_rank(struct gpu_process *process, struct store_writer *writer);
 /* Marks the kernel that faulted, if one did. Call after the last drain, before the threads' streams close. */
 void correlate_fault_tell(struct gpu_process *process, struct store_writer *writer, uint32_t host);
+/* Ends the spans of calls that never finished. Call likewise. */
+void correlate_calls_end(struct gpu_process *process, struct store_writer *writer, uint64_t end_ns);
 /* Call after the last drain: counts kernels without an operation as lost and closes the queues' streams. */
 void correlate_finish(
 	struct gpu_process *process, struct store_writer *writer, uint32_t host, uint64_t end_ns);

@@ -13,11 +13,14 @@
 struct correlate_launch {
 	uint64_t correlation, link;
 	uint64_t begin_ns, end_ns; /* of the call; once it is matched, end_ns is its operation's */
+	uint64_t said_bytes;	   /* what a library said of its kernel: see correlate_said() */
+	uint32_t said;		   /* text; 0: nothing */
 	uint32_t context, stream;
 	uint32_t older; /* number of the next older launch in its chain */
 	bool is_matched;
 	bool is_kernel;	 /* one, for certain */
 	bool is_untimed; /* its operation came without times */
+	bool is_open;	 /* correlate_calls.c has a span of it open */
 	uint32_t kernel; /* context of such an operation */
 };
 
@@ -58,6 +61,10 @@ bool correlate_launches_missing(
 /* Kernels launched between the two times that have not shown to have finished: how many, *first the first. */
 uint64_t correlate_launches_doubtful(const struct correlate_launches *launches, uint64_t begin_ns,
 	uint64_t end_ns, const struct correlate_launch **first);
+/* Walks the launches of which a library said something and whose operations have not come, newest first;
+ * *number begins at UINT64_MAX. NULL: no more among the last `back` launches. Valid until the next add. */
+struct correlate_launch *correlate_launches_said(
+	const struct correlate_launches *launches, uint64_t *number, uint64_t back);
 void correlate_launches_fini(struct correlate_launches *launches);
 
 #define CORRELATE_RECENT 64u	    /* a power of two */
@@ -181,6 +188,9 @@ struct correlate {
 	uint32_t waiting_count, waiting_capacity;
 	uint64_t lost; /* of the ring, as already reported on a stream */
 	struct correlate_fault fault;
+	bool has_calls;	       /* a library said something of a launch */
+	uint32_t calls_open;   /* launches that are: what is queued behind them does not come either */
+	uint64_t calls_ns;     /* when these were last looked through */
 	uint64_t kernels_late; /* kernels that arrived without a launch: theirs may be among the pending */
 };
 
@@ -201,6 +211,12 @@ void correlate_values_take(struct correlate_pass *at, const struct event_gpu_val
 /* correlate_samples.c: samples of GPU instructions, and missing ones. */
 void correlate_sample_take(struct correlate_pass *at, const struct event_gpu_sample *said);
 void correlate_unsampled_take(struct correlate_pass *at, const struct event_gpu_unsampled *said);
+
+/* correlate_calls.c: opens spans of calls that have not finished for long; the launch's operation has come.
+ */
+void correlate_calls_look(struct correlate_pass *at);
+void correlate_call_over(
+	struct correlate *correlate, struct store_writer *writer, struct correlate_launch *launch);
 
 /* Drops cached kernel attributes if new binaries arrived that may change them. */
 void correlate_kinds_check(const struct correlate_pass *at);

@@ -97,7 +97,9 @@ struct correlate_launch *correlate_launches_add(struct correlate_launches *launc
 	}
 	launch = launch_at(launches, (uint32_t)launches->next);
 	launch->correlation = correlation;
-	launch->is_matched = launch->is_untimed = false;
+	launch->is_matched = launch->is_untimed = launch->is_open = false;
+	launch->said = 0;
+	launch->said_bytes = 0;
 	chain_enter(launches, (uint32_t)launches->next);
 	launches->next++;
 	return launch;
@@ -172,6 +174,23 @@ uint64_t correlate_launches_doubtful(const struct correlate_launches *launches, 
 			*first = launch;
 	}
 	return count;
+}
+
+struct correlate_launch *correlate_launches_said(
+	const struct correlate_launches *launches, uint64_t *number, uint64_t back)
+{
+	uint64_t last = launches->next > back ? launches->next - back : 0;
+
+	last = last > launches->first ? last : launches->first;
+	if (*number > launches->next)
+		*number = launches->next;
+	while (*number > last) {
+		struct correlate_launch *launch = launch_at(launches, (uint32_t)-- * number);
+
+		if (launch->said && !launch->is_matched)
+			return launch;
+	}
+	return NULL;
 }
 
 void correlate_launches_fini(struct correlate_launches *launches)

@@ -11,6 +11,7 @@
 #include "store/base/attribute.h"
 
 #define ATTRIBUTES_MAX 4000u
+#define TRACE_SAID_MAX 1100u
 #define AHEAD_NS UINT64_C(10000000) /* a GPU's clock may be this far ahead of ours */
 
 static uint32_t placeholder_of(uint32_t operation)
@@ -80,6 +81,24 @@ static void call_take(struct store_record *span, const struct correlate_launch *
 		return;
 	span->begin_ns = launch->begin_ns;
 	span->end_ns = launch->end_ns;
+}
+
+/* A kernel has the attributes of the calls that it carries out, after its own. */
+static void said_take(
+	struct store_writer *writer, struct store_record *span, const struct correlate_launch *launch)
+{
+	size_t own_size = 0, size = 0;
+	const char *own = span->attributes ? store_writer_text_at(writer, span->attributes, &own_size) : "";
+	const char *said = launch->said ? store_writer_text_at(writer, launch->said, &size) : NULL;
+	char text[ATTRIBUTES_MAX + TRACE_SAID_MAX];
+	int length;
+
+	if (!said || !size || own_size > ATTRIBUTES_MAX || size > TRACE_SAID_MAX - 2)
+		return;
+	length = snprintf(text, sizeof(text), "%.*s%s%.*s", (int)own_size, own ? own : "",
+		own_size ? "," : "", (int)size, said);
+	span->attributes = store_writer_text(writer, text, (size_t)length);
+	span->bytes = launch->said_bytes;
 }
 
 static uint32_t attributes_untimed(struct store_writer *writer, uint32_t attributes)
@@ -209,8 +228,8 @@ static bool stream_put(const struct correlate_pass *at, const struct event_gpu *
 	return true;
 }
 
-static void launch_match(struct gpu_process *process, struct correlate_launch *launch,
-	const struct store_record *span, bool is_timed)
+static void launch_match(struct gpu_process *process, struct store_writer *writer,
+	struct correlate_launch *launch, const struct store_record *span, bool is_timed)
 {
 	process->kernels_pending -= launch->is_kernel && !launch->is_matched;
 	if (!launch->is_matched || span->end_ns > launch->end_ns)
@@ -219,6 +238,7 @@ static void launch_match(struct gpu_process *process, struct correlate_launch *l
 		launch->kernel = span->context;
 	launch->is_untimed |= !is_timed;
 	launch->is_matched = true;
+	correlate_call_over(process->correlate, writer, launch);
 }
 
 static void span_put(
@@ -238,6 +258,8 @@ static void span_put(
 	bool is_timed = times_check(at, &span, launch);
 
 	call_take(&span, launch);
+	if (launch && launch->said && span.what == STORE_OP_KERNEL)
+		said_take(at->writer, &span, launch);
 	if (!is_timed && span.begin_ns == span.end_ns)
 		span.attributes = attributes_untimed(at->writer, span.attributes);
 	if (!stream_put(at, gpu, launch, &span, is_timed))
@@ -247,7 +269,7 @@ static void span_put(
 	at->process->unmatched += !launch;
 	at->correlate->kernels_late += !launch && gpu->correlation && gpu->operation == STORE_OP_KERNEL;
 	if (launch)
-		launch_match(at->process, launch, &span, is_timed);
+		launch_match(at->process, at->writer, launch, &span, is_timed);
 }
 
 /* If too many operations wait, gives up the oldest. */

@@ -127,7 +127,8 @@ static int environment_set(const struct launch *launch)
 	return before_keep() || preload_set(launch) || (launch->names_node && node_set()) ||
 	       (gpu_is_wanted(launch, "opencl") && list_set(EVENT_ENV_OPENCL, rendezvous->agent)) ||
 	       (gpu_is_wanted(launch, "nvidia") && (setenv(EVENT_ENV_CUDA, rendezvous->agent, 0) ||
-							   setenv(EVENT_ENV_NVTX, rendezvous->agent, 0))) ||
+							   setenv(EVENT_ENV_NVTX, rendezvous->agent, 0) ||
+							   setenv(EVENT_ENV_NCCL, rendezvous->agent, 0))) ||
 	       setenv(EVENT_ENV_AGENT, rendezvous->agent, 1) || events_set(launch) ||
 	       setenv(EVENT_ENV_SOCKET, rendezvous->socket, 1);
 }

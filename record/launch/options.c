@@ -28,7 +28,8 @@ const char options_help[] =
 	"  -o, --output RUN       name of the run (%j job, %s step, %h host, %p pid); by\n"
 	"                         default PROGRAM-PID.hpct;  --overwrite  replaces it\n"
 	"  -p, --pid PID,...      what runs already, from outside: until Ctrl-C, its end,\n"
-	"                         or --for DURATION; --comm GLOB, --cgroup PATH, -a\n"
+	"                         or --for DURATION; --comm GLOB, --cgroup PATH, -a;\n"
+	"                         --inject  by an agent that is loaded into it: GPUs, too\n"
 	"  -e, --event EVENT[@N]  CPUTIME@5000 (default): a sample every 5000 us of a\n"
 	"                         thread's CPU time; CPUTIME@f200: 200 samples a second.\n"
 	"                         Repeat -e to add counters: page-faults@1, IO, MEMLEAK\n"
@@ -52,6 +53,7 @@ static const struct option long_options[] = {
 	{"pid", required_argument, NULL, 'p'},
 	{"comm", required_argument, NULL, 'M'},
 	{"newest", no_argument, NULL, 'n'},
+	{"inject", no_argument, NULL, 'i'},
 	{"all-cpus", no_argument, NULL, 'a'},
 	{"cgroup", required_argument, NULL, 'T'},
 	{"dormant", no_argument, NULL, 'H'},
@@ -253,11 +255,11 @@ static const struct plain flags[] = {{'O', offsetof(struct options, overwrite)},
 	{'r', offsetof(struct options, keeps_recursion)}, {'g', offsetof(struct options, no_gprof)},
 	{'W', offsetof(struct options, no_switches)}, {'Z', offsetof(struct options, with_sources)},
 	{'N', offsetof(struct options, no_children)}, {'X', offsetof(struct options, strict)},
-	{'n', offsetof(struct options, is_newest)}, {'a', offsetof(struct options, is_all)},
-	{'H', offsetof(struct options, is_dormant)}, {'J', offsetof(struct options, is_status)},
-	{'j', offsetof(struct options, names_node)}, {'I', offsetof(struct options, names_java)},
-	{'L', offsetof(struct options, is_list)}, {'h', offsetof(struct options, is_help)},
-	{'V', offsetof(struct options, is_version)}};
+	{'n', offsetof(struct options, is_newest)}, {'i', offsetof(struct options, is_inject)},
+	{'a', offsetof(struct options, is_all)}, {'H', offsetof(struct options, is_dormant)},
+	{'J', offsetof(struct options, is_status)}, {'j', offsetof(struct options, names_node)},
+	{'I', offsetof(struct options, names_java)}, {'L', offsetof(struct options, is_list)},
+	{'h', offsetof(struct options, is_help)}, {'V', offsetof(struct options, is_version)}};
 
 static const struct plain given[] = {{'o', offsetof(struct options, run)},
 	{'c', offsetof(struct options, asked.rate)}, {'Y', offsetof(struct options, asked.sampler)},
@@ -516,9 +518,19 @@ static int attach_check(const struct options *options, struct error *error)
 	if (!!options->pids + !!options->comm + !!options->cgroup + options->is_all > 1)
 		return error_set(error, ERROR_USAGE,
 			"-p, --comm, --cgroup and -a all say what is measured; give one of them");
-	if (!is_attach && (options->for_ns || options->is_newest))
+	if (!is_attach && (options->for_ns || options->is_newest || options->is_inject))
 		return error_set(error, ERROR_USAGE, "%s goes with -p, --comm, --cgroup or -a",
-			options->for_ns ? "--for" : "--newest");
+			options->for_ns	     ? "--for"
+			: options->is_newest ? "--newest"
+					     : "--inject");
+	if (options->is_inject && options->is_all)
+		return error_set(error, ERROR_USAGE,
+			"--inject loads an agent into processes that are named; -a measures all from "
+			"outside");
+	if (options->is_inject && options->stack_bytes)
+		return error_set(error, ERROR_USAGE,
+			"--stack-bytes is for measuring from outside: an agent copies no stacks; leave one "
+			"out");
 	if (options->is_newest && !options->comm)
 		return error_set(error, ERROR_USAGE, "--newest goes with --comm");
 	if (is_attach && *options->program)

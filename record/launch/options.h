@@ -22,6 +22,7 @@ struct options {
 	const char *comm;   /* --comm as given; NULL: none */
 	const char *cgroup; /* --cgroup as given; NULL: none */
 	bool is_newest;
+	bool is_inject;	      /* by an agent that is loaded into them, not from outside */
 	bool is_all;	      /* -a: the whole machine */
 	uint64_t for_ns;      /* --for DURATION; 0: to the end */
 	uint32_t stack_bytes; /* --stack-bytes; 0: what the stacks need */

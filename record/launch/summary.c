@@ -86,6 +86,7 @@ static void sampling_add(struct summary *summary, const struct measured_process 
 void summary_add(struct summary *summary, const struct measured_process *process)
 {
 	summary->processes++;
+	summary->is_injected |= process->is_injected;
 	summary->threads += atomic_load(&process->shared->thread_count);
 	summary->threads_unmonitored += atomic_load(&process->shared->threads_unmonitored);
 	summary->unsampled += process->unsampled_threads;

@@ -30,6 +30,7 @@ struct summary {
 	char uncounted[256]; /* counters that some threads lack */
 	uint64_t switches_read, switches_lost,
 		switches_refused;    /* records; processes or threads without them */
+	bool is_injected;	     /* some process got its agent while it ran */
 	uint32_t python_unknown;     /* minor version of an interpreter that cannot be read, 1: of no known
 					version; 0: none */
 	uint64_t names_refused;	     /* times a Python function got no name: the memory for them was full */

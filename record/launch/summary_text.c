@@ -54,7 +54,13 @@ static void gpu_put(const struct summary *summary, struct lines *lines)
 
 static void python_put(const struct summary *summary, struct lines *lines)
 {
-	if (summary->python_unknown > 1)
+	if (summary->python_unknown > 1 && !strcmp(summary->sampler, SUMMARY_OUTSIDE))
+		put(lines,
+			"Python 3.%u: its stack cannot be read from outside (CPython 3.11's can): native "
+			"frames "
+			"only; with --inject those of CPython 3.8 to 3.15 are read\n",
+			summary->python_unknown);
+	else if (summary->python_unknown > 1)
 		put(lines,
 			"Python 3.%u: its stack cannot be read (CPython 3.8 to 3.15 with a GIL can): native "
 			"frames only\n",
@@ -132,13 +138,17 @@ static void rate_put(const struct summary *summary, struct lines *lines)
 	put(lines, "\n");
 }
 
-/* What nobody sees from outside. */
-static void outside_put(const struct summary *summary, struct lines *lines)
+/* What nobody sees of a process that ran already. */
+static void attached_put(const struct summary *summary, struct lines *lines)
 {
 	if (!strcmp(summary->sampler, SUMMARY_OUTSIDE))
-		put(lines, "measured from outside: no bytes of IO, no MPI calls, no GPU operations, no "
-			   "frames of "
-			   "Python\n");
+		put(lines,
+			"measured from outside: no bytes of IO, no MPI calls, no GPU operations, frames of "
+			"CPython 3.11 alone; --inject loads an agent\n");
+	if (summary->is_injected)
+		put(lines, "measured by an agent that was loaded into it: no bytes of IO, no MPI calls, no "
+			   "locks, "
+			   "no processes that it started; threads of less than 20 ms may be missing\n");
 }
 
 static void switches_put(const struct summary *summary, struct lines *lines)
@@ -210,7 +220,7 @@ void summary_text(const struct summary *summary, char *text, size_t room)
 			"counters read at samples took turns: they counted %.1f %% of the time, and are "
 			"scaled\n",
 			share(summary->values_running_ns, summary->values_enabled_ns));
-	outside_put(summary, &lines);
+	attached_put(summary, &lines);
 	switches_put(summary, &lines);
 	unmeasured_put(summary, &lines);
 	if (summary->unnamed)

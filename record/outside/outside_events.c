@@ -31,6 +31,7 @@
 #define DATA_BYTES (512u * 1024u) /* of a ring: what perf_event_mlock_kb allows */
 #define DATA_BYTES_LEAST (128u * 1024u)
 #define DESCRIPTORS_KEPT 64u /* for memories, pipes and files */
+#define CPUS_ABSENT 64u	     /* numbers in a row that are no processor: none comes behind them */
 
 static struct perf_event_attr attributes(const struct outside *outside)
 {
@@ -91,6 +92,31 @@ static void cpu_add(struct outside *outside, unsigned number)
 	grown[outside->cpu_count++] = (struct outside_cpu){.anchor = -1, .number = number};
 }
 
+static struct perf_event_attr anchor_attributes(const struct outside *outside)
+{
+	struct perf_event_attr attribute = attributes(outside);
+
+	attribute.config = PERF_COUNT_SW_DUMMY;
+	attribute.sample_period = 0;
+	attribute.inherit = attribute.context_switch = attribute.task = attribute.comm = attribute.mmap = 0;
+	attribute.comm_exec = 0;
+	attribute.exclude_kernel = 1;
+	attribute.disabled = 1;
+	return attribute;
+}
+
+/* Whether an event can be opened there. */
+static bool cpu_is_there(const struct outside *outside, unsigned number)
+{
+	struct perf_event_attr attribute = anchor_attributes(outside);
+	int event = event_open(&attribute, 0, (int)number);
+
+	if (event >= 0)
+		close(event);
+	return event >= 0;
+}
+
+/* Where there is no /sys (a bare root file system) each number is tried, until many in a row are none. */
 static void cpus_find(struct outside *outside)
 {
 	char text[1024] = "";
@@ -101,21 +127,24 @@ static void cpus_find(struct outside *outside)
 	if (file)
 		fclose(file);
 	online_walk(outside, text, cpu_add);
-	for (long i = 0; !outside->cpu_count && i < sysconf(_SC_NPROCESSORS_ONLN); i++)
-		cpu_add(outside, (unsigned)i);
+	if (outside->cpu_count)
+		return;
+	for (unsigned number = 0, absent = 0; absent < CPUS_ABSENT; number++) {
+		bool is_there = cpu_is_there(outside, number);
+
+		absent = is_there ? 0 : absent + 1;
+		if (is_there)
+			cpu_add(outside, number);
+	}
+	if (!outside->cpu_count)
+		cpu_add(outside, 0); /* ring_open says what is wrong */
 }
 
 /* An event of our own that never counts, but owns the ring. 0 or an errno. */
 static int ring_open(struct outside *outside, struct outside_cpu *cpu)
 {
-	struct perf_event_attr attribute = attributes(outside);
+	struct perf_event_attr attribute = anchor_attributes(outside);
 
-	attribute.config = PERF_COUNT_SW_DUMMY;
-	attribute.sample_period = 0;
-	attribute.inherit = attribute.context_switch = attribute.task = attribute.comm = attribute.mmap = 0;
-	attribute.comm_exec = 0;
-	attribute.exclude_kernel = 1;
-	attribute.disabled = 1;
 	cpu->anchor = event_open(&attribute, 0, (int)cpu->number);
 	if (cpu->anchor < 0)
 		return errno;
@@ -193,8 +222,8 @@ int outside_refusal(struct error *error, int reason, const char *what)
 			return error_set(error, ERROR_IO,
 				"%s cannot be measured from outside: kernel.perf_event_paranoid is %ld; set "
 				"it "
-				"to 2 (sysctl kernel.perf_event_paranoid=2), or start the program with "
-				"hpct-record",
+				"to 2 (sysctl kernel.perf_event_paranoid=2), or load an agent by --inject, "
+				"which needs no perf events",
 				what, paranoid_level());
 		return error_set(error, ERROR_IO,
 			"%s may not be measured by this user: it belongs to another one, or changed its "
@@ -205,7 +234,9 @@ int outside_refusal(struct error *error, int reason, const char *what)
 	case ENOSYS:
 		return error_set(error, ERROR_IO,
 			"%s cannot be measured from outside: perf_event_open is forbidden here (%s), as by a "
-			"container's seccomp filter; allow it, or start the program with hpct-record",
+			"container's seccomp filter; allow it, or load an agent by --inject, which needs no "
+			"perf "
+			"events",
 			what, strerror(reason));
 	case ENOMEM:
 		return error_set(error, ERROR_IO,

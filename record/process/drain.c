@@ -136,7 +136,7 @@ size_t ring_drain(
 	struct event_ring *shared = ring_at(process, index);
 	struct drain drain = drain_of(process, index, writer, host);
 	uint32_t state = atomic_load_explicit(&shared->state, memory_order_acquire);
-	/* Read before the head: then a wait that has ended is in the ring. */
+	/* Looked at before the head is read: then a wait, or call, that has ended is in the ring. */
 	uint64_t since_ns = atomic_load_explicit(&shared->wait_begin_ns, memory_order_acquire);
 	uint32_t wait_node = atomic_load_explicit(&shared->wait_node, memory_order_relaxed);
 	/* Likewise: then the tallies' nodes are in the ring. */
@@ -147,6 +147,7 @@ size_t ring_drain(
 	wait_paths_look(&drain.ring->waits, since_ns);
 	if (state == EVENT_RING_FREE)
 		return 0;
+	drain_call_look(&drain, shared);
 	if (head == was && state != EVENT_RING_ENDED) {
 		wait_take(&drain, since_ns, wait_node);
 		tallies_take(&drain, shared, index, tally_count);

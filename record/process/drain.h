@@ -22,6 +22,7 @@ struct ring {
 	uint64_t cpu_begin_ns;
 	uint64_t weight_ns;    /* sum over its samples so far */
 	uint32_t last_context; /* of the last sample */
+	uint64_t call_ns;      /* begin of the collective call that is an open span; 0: none is */
 	uint64_t lost;	       /* reported by records so far */
 	/* as last read: */
 	uint64_t signals, overruns, samples, partial, unwind_faults, handler_ns, counts, values_enabled_ns,

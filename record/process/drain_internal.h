@@ -71,6 +71,12 @@ static inline struct store_record *drain_span_new(struct drain *drain)
 }
 /* A span `lock` of the thread's wait that never ends, if it waits for a lock. */
 void drain_lock_open(struct drain *drain, struct event_ring *shared, uint64_t end_ns);
+/* drain_call.c: the collective call that the thread is in. Look before the ring's head is read. */
+void drain_call_look(struct drain *drain, const struct event_ring *shared);
+/* It is over: its own span is there, or comes. */
+void drain_call_forget(struct drain *drain);
+/* It never returns from there. */
+void drain_call_close(struct drain *drain, const struct event_ring *shared, uint64_t end_ns);
 void drain_lost_put(
 	struct drain *drain, uint64_t begin_ns, uint64_t end_ns, uint64_t count, uint32_t attributes);
 /* Visitors like drain_record_take. */

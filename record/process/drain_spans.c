@@ -79,6 +79,10 @@ bool drain_span_take(struct drain *drain, const struct event_span *span)
 		return true;
 	}
 	if (span->h.type == EVENT_SPAN) {
+		if (record.link)
+			record.link = correlate_said(&drain->process->gpu, record.link, &record);
+		if (op == STORE_OP_MPI && record.begin_ns == drain->ring->call_ns)
+			drain_call_forget(drain);
 		*drain_span_new(drain) = record;
 		return true;
 	}

@@ -225,6 +225,7 @@ void drain_stream_close(struct drain *drain, struct event_ring *shared, uint64_t
 		drain->process->cpu_ns += cpu_end_ns - ring->cpu_begin_ns;
 	end_ns = later(end_ns, ring->last_ns);
 	drain_lock_open(drain, shared, end_ns);
+	drain_call_close(drain, shared, end_ns);
 	if (ring->waits.shown_ns) { /* its wait never ends */
 		span = (struct store_record){.begin_ns = ring->waits.shown_ns,
 			.end_ns = end_ns,

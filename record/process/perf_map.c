@@ -269,8 +269,9 @@ static void contexts_collect(struct perf_map *map, struct store_writer *writer)
 	}
 }
 
-void perf_map_look(struct perf_map *map, uint32_t pid)
+void perf_map_look(struct perf_map *map, struct store_writer *writer, uint32_t pid, uint64_t now_ns)
 {
+	jit_objects_read(&map->objects, pid, now_ns, dump_take, &(struct dump_own){map, writer});
 	if (map->has_looked)
 		return;
 	map->has_looked = true;
@@ -310,6 +311,7 @@ void perf_map_fini(struct perf_map *map)
 	if (map->file)
 		close(map->file - 1);
 	jit_dump_fini(&map->dump);
+	jit_objects_fini(&map->objects);
 	free(map->entries);
 	free(map->waiting);
 	*map = (struct perf_map){0};

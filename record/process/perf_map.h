@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * perf_map.h - names of JIT code, from what a program writes for perf: /tmp/perf-PID.map, lines of
- * `start size name` in hexadecimal, jit_dump.h, or what a Java machine says (event_code). All are read before
- * each commit, and name the frames of the process's anonymous module. Later lines override earlier ones.
+ * `start size name` in hexadecimal, jit_dump.h, what it registers for a debugger (jit_objects.h), or what a
+ * Java machine says (event_code). All are read before each commit, and name the frames of the process's
+ * anonymous module. Later lines override earlier ones.
  */
 #ifndef RECORD_PERF_MAP_H
 #define RECORD_PERF_MAP_H
@@ -10,6 +11,7 @@
 #include <stdbool.h>
 
 #include "record/process/jit_dump.h"
+#include "record/process/jit_objects.h"
 #include "store/write/writer.h"
 
 struct perf_map_entry {
@@ -22,6 +24,7 @@ struct perf_map {
 	uint32_t module; /* store module; 0: the process has no such frame */
 	int file;	 /* descriptor + 1; 0: not found yet */
 	struct jit_dump dump;
+	struct jit_objects objects;
 	const char *code;    /* EVENT_CODE_DATA bytes of event_code; NULL: none */
 	uint64_t code_bytes; /* of them read */
 	uint64_t read_bytes;
@@ -34,8 +37,8 @@ struct perf_map {
 	bool is_full, has_looked;
 };
 
-/* The process `pid`, which lives, runs such code: finds what is gone once it has ended. */
-void perf_map_look(struct perf_map *map, uint32_t pid);
+/* The process `pid`, which lives, runs such code: finds and reads what is gone once it has ended. */
+void perf_map_look(struct perf_map *map, struct store_writer *writer, uint32_t pid, uint64_t now_ns);
 /* Finds the map, in the mount namespace of the process `pid` that began at begin_ns, reads new lines and
  * names frames. */
 void perf_map_name(struct perf_map *map, struct store_writer *writer, uint32_t pid, uint64_t begin_ns);

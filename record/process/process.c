@@ -241,7 +241,7 @@ size_t measured_process_drain(
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		ring_release(process, i, writer);
 	if (process->modules.jit)
-		perf_map_look(&process->perf_map, process->pid);
+		perf_map_look(&process->perf_map, writer, process->pid, clock_now_ns());
 	if (now_ns != UINT64_MAX)
 		records += remote_unwind_look(process, writer, now_ns);
 	if (records)
@@ -340,6 +340,7 @@ void measured_process_finish(
 	measured_process_look(process);
 	measured_process_drain(process, writer, host, UINT64_MAX);
 	correlate_fault_tell(&process->gpu, writer, host);
+	correlate_calls_end(&process->gpu, writer, end_ns);
 	measured_process_name(process, writer);
 	if (is_locked_up)
 		process->unmonitored_ns = end_ns;

@@ -62,6 +62,9 @@ struct measured_process {
 	struct switches *switches;    /* NULL: no switch records */
 	struct remote_unwind *remote; /* NULL: no thread was unwound remotely yet */
 	bool is_outside;	      /* measured from outside: no agent is in it */
+	bool is_injected;	      /* its agent came later, and has no switch rings of its own */
+	uint32_t threads_switched;    /* is_injected: its threads that were there at the last
+					 switches_late_open */
 	bool was_begun_late;	      /* sampling began after it did: switches_late_open was called */
 	bool is_remote_unwind_refused;
 	uint32_t remote_unwind_next;	/* ring of the last remote unwind */

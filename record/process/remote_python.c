@@ -2,16 +2,12 @@
 /* remote_python.c - see remote_python.h. remote_python_code.c names the code of a frame. */
 #include "record/process/remote_python_internal.h"
 
-#include <elf.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "record/agent/python/python_join.h"
-#include "record/agent/python/python_symbols.h"
+#include "record/process/remote_symbols.h"
 
-#define IMAGE_BYTES_MAX (64u << 20)
 #define STATES_MAX 4096u
 #define STATES_AGE 64u /* readings after which the list of states is read anew */
 #define THREAD_BYTES 2048u
@@ -19,47 +15,6 @@
 #define TRIES 3
 
 /* ---- the interpreter ---- */
-
-/* A copy of a module as it lies in memory; pages that are not mapped there are zero. */
-static char *image_copy(uint32_t pid, uint64_t begin, uint64_t bytes)
-{
-	char *image;
-
-	if (bytes > IMAGE_BYTES_MAX)
-		return NULL;
-	image = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (image == MAP_FAILED)
-		return NULL;
-	for (uint64_t at = 0; at < bytes; at += 4096) {
-		size_t got = remote_unwind_read_some(pid, begin + at, image + at, bytes - at);
-
-		at += got & ~(size_t)4095;
-	}
-	return image;
-}
-
-/* What the loader there made addresses of is moved to the copy. */
-static void dynamic_move(char *image, uint64_t begin, uint64_t bytes, uint64_t bias)
-{
-	const ElfW(Ehdr) *header = (const void *)image;
-	const ElfW(Phdr) *segment = (const void *)(image + header->e_phoff);
-
-	if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_phentsize != sizeof(*segment) ||
-		header->e_phoff > 4096 || header->e_phoff + header->e_phnum * sizeof(*segment) > 4096)
-		return;
-	for (unsigned i = 0; i < header->e_phnum; i++) {
-		uint64_t at = bias + segment[i].p_vaddr - begin,
-			 count = segment[i].p_memsz / sizeof(ElfW(Dyn));
-		ElfW(Dyn) *entry = (void *)(image + at);
-
-		if (segment[i].p_type != PT_DYNAMIC || at >= bytes || segment[i].p_memsz > bytes - at)
-			continue;
-		for (; count && entry->d_tag != DT_NULL; count--, entry++)
-			if (entry->d_un.d_ptr >= begin && entry->d_un.d_ptr < begin + bytes &&
-				entry->d_tag != DT_STRSZ)
-				entry->d_un.d_ptr += (uintptr_t)image - begin;
-	}
-}
 
 static uint64_t symbol_of(const struct python_symbols *symbols, const char *name, uint64_t shift)
 {
@@ -95,18 +50,13 @@ static bool names_take(
 static bool module_look(
 	struct remote_python *python, const struct remote_unwind_module *module, unsigned *minor)
 {
-	uint64_t begin = module->cfi.begin & ~UINT64_C(4095), bytes = module->cfi.end - begin;
-	char *image = image_copy(python->pid, begin, bytes);
-	struct python_symbols symbols;
+	struct remote_symbols symbols;
 	bool is_known;
 
-	if (!image)
+	if (!remote_symbols_open(&symbols, python->pid, module))
 		return false;
-	dynamic_move(image, begin, bytes, module->bias);
-	is_known = python_symbols_open(&symbols, (uintptr_t)image, (uintptr_t)image + bytes,
-			   module->bias + (uintptr_t)image - begin) &&
-		   names_take(python, &symbols, begin - (uintptr_t)image, minor);
-	munmap(image, bytes);
+	is_known = names_take(python, &symbols.table, symbols.shift, minor);
+	remote_symbols_close(&symbols);
 	return is_known;
 }
 

@@ -24,6 +24,8 @@ int switches_add(struct switches **switches, int event, uint32_t bytes, uint32_t
  * through switches_put. 0 or negative: no memory. */
 int switches_stream(struct switches **switches);
 void switches_put(struct switches *switches, const struct switch_event *event);
+/* The thread slept when its ring was opened, at since_ns: no record of its switch-out will come. */
+void switches_asleep(struct switches *switches, uint32_t tid, uint64_t since_ns);
 /* All rings of a thread (0: of a process) existed at `since_ns`. Before that, records of an older thread
  * may be missing in one ring or both: they were never made and do not count as lost. NULL: does nothing. */
 void switches_begin(struct switches *switches, uint32_t tid, uint64_t since_ns);

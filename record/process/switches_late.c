@@ -3,12 +3,16 @@
 #include "record/process/switches_late.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "record/agent/base/perf.h"
 #include "record/base/clock.h"
+#include "record/base/proc_read.h"
 #include "record/process/switches.h"
 
 #define RING_BYTES (16u * 1024u)
@@ -40,16 +44,35 @@ static int event_open(uint32_t tid)
 		SYS_perf_event_open, &attributes, (pid_t)tid, -1, -1, (unsigned long)PERF_FLAG_FD_CLOEXEC);
 }
 
+/* How often a thread that sleeps has begun to, plus 1; 0: it does not sleep, or that is not known. */
+static unsigned long sleeps(uint32_t pid, uint32_t tid)
+{
+	static const char key[] = "\nvoluntary_ctxt_switches:";
+	char name[48], text[4096];
+	const char *line;
+
+	snprintf(name, sizeof(name), "task/%u/status", tid);
+	if (proc_read_state(pid, tid) != 'S' || !proc_read(pid, name, text, sizeof(text)))
+		return 0;
+	line = strstr(text, key);
+	return line ? strtoul(line + strlen(key), NULL, 10) + 1 : 0;
+}
+
 static void thread_open(struct measured_process *process, uint32_t tid)
 {
+	unsigned long asleep = sleeps(process->pid, tid);
+	uint64_t now_ns = clock_now_ns();
 	int event = event_open(tid);
 
 	if (event < 0 && errno == ESRCH)
 		return;
-	if (event < 0 || switches_add(&process->switches, event, RING_BYTES, tid))
+	if (event < 0 || switches_add(&process->switches, event, RING_BYTES, tid)) {
 		process->switches_refused++;
-	else
-		switches_begin(process->switches, tid, clock_now_ns());
+		return;
+	}
+	if (asleep && asleep == sleeps(process->pid, tid))
+		switches_asleep(process->switches, tid, now_ns);
+	switches_begin(process->switches, tid, clock_now_ns());
 }
 
 void switches_late_open(struct measured_process *process)

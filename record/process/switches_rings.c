@@ -99,10 +99,8 @@ int switches_stream(struct switches **switches)
 	return 0;
 }
 
-void switches_put(struct switches *switches, const struct switch_event *event)
+static void event_put(struct switches *switches, const struct switch_event *event)
 {
-	if (!switches || !switches->is_streamed)
-		return;
 	switch_reader_lock();
 	if (switch_events_reserve(&switches->fresh, 1)) {
 		switches->fresh.events[switches->fresh.count++] = *event;
@@ -110,6 +108,19 @@ void switches_put(struct switches *switches, const struct switch_event *event)
 		switches->read++;
 	}
 	switch_reader_unlock();
+}
+
+void switches_put(struct switches *switches, const struct switch_event *event)
+{
+	if (switches && switches->is_streamed)
+		event_put(switches, event);
+}
+
+void switches_asleep(struct switches *switches, uint32_t tid, uint64_t since_ns)
+{
+	if (switches)
+		event_put(switches,
+			&(struct switch_event){.time_ns = since_ns, .tid = tid, .kind = SWITCH_OUT});
 }
 
 void switches_begin(struct switches *switches, uint32_t tid, uint64_t since_ns)

@@ -8,6 +8,19 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
+#ifdef HPCT_SHARED
+#include <stdio.h>
+
+/* stdin, stdout and stderr under names of the library's own (relocatable.py's caller renames them). */
+FILE *hpct_own_stdin, *hpct_own_stdout, *hpct_own_stderr;
+
+static __attribute__((constructor)) void streams_take(void)
+{
+	hpct_own_stdin = stdin;
+	hpct_own_stdout = stdout;
+	hpct_own_stderr = stderr;
+}
+#else
 typedef int start_main(int, char **, char **);
 typedef void start_part(int, char **, char **);
 
@@ -36,6 +49,7 @@ int __wrap___libc_start_main(start_main *main, int argc, char **argv, start_part
 	(void)init, (void)fini;
 	return __real___libc_start_main(main, argc, argv, constructors_run, NULL, loader_fini, stack);
 }
+#endif
 
 /* ---- stat ---- */
 

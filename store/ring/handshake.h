@@ -25,8 +25,11 @@ enum event_handshake_kind {
 	/* hpct-record, for a process that it measures from outside (record/outside/): memfd, and a descriptor
 	 * that becomes readable when that is over. `pid` is the process's, as the sender sees it. */
 	EVENT_HANDSHAKE_OUTSIDE,
-	EVENT_HANDSHAKE_CONTROL /* hpct-record --start, --stop, --status: `word` is an enum event_control; it
-				   gets one answer, see record/launch/control.h */
+	EVENT_HANDSHAKE_CONTROL, /* hpct-record --start, --stop, --status: `word` is an enum event_control; it
+				    gets one answer, see record/launch/control.h */
+	/* agent that was loaded into a running process (record/agent/inject/): as PROCESS, but instead of the
+	 * pidfd a pipe that closes when the agent leaves, or the process ends. */
+	EVENT_HANDSHAKE_INJECTED
 };
 
 enum event_control { EVENT_CONTROL_STATUS, EVENT_CONTROL_START, EVENT_CONTROL_STOP };
@@ -87,5 +90,6 @@ struct event_handshake {
 #define EVENT_ENV_OPENCL "OPENCL_LAYERS"       /* may list several, separated by colons */
 #define EVENT_ENV_CUDA "CUDA_INJECTION64_PATH" /* a single one; not set if the user has set it */
 #define EVENT_ENV_NVTX "NVTX_INJECTION64_PATH" /* likewise */
+#define EVENT_ENV_NCCL "NCCL_PROFILER_PLUGIN"  /* likewise */
 
 #endif

@@ -234,11 +234,13 @@ enum event_unsampled {
 	EVENT_UNSAMPLED_REFUSED, /* the kernel gave neither timer nor perf event: RLIMIT_SIGPENDING, seccomp
 				  */
 	EVENT_UNSAMPLED_READ,	 /* the program reads the sampling signal out of the queue by itself */
-	EVENT_UNSAMPLED_GONE	 /* its timer was deleted */
+	EVENT_UNSAMPLED_GONE,	 /* its timer was deleted */
+	EVENT_UNSAMPLED_BLOCKED	 /* an agent that came later found the sampling signal blocked */
 };
 
 #define EVENT_NOT_PAUSED UINT64_MAX
 #define EVENT_UNPUBLISHED (UINT64_C(1) << 63)
+#define EVENT_CALL_BYTES 128u
 
 struct event_ring {
 	_Atomic uint32_t state; /* FREE -> CLAIMED by compare-exchange (thread), -> ENDED (thread), -> FREE
@@ -279,6 +281,11 @@ struct event_ring {
 	_Atomic uint32_t lock_holder;
 	_Atomic uint64_t lock;		/* address */
 	_Atomic uint64_t lock_begin_ns; /* stored with release, after the two */
+	/* The collective call that the thread is in, "call=MPI_Bcast,comm=world,seq=7", and when it came
+	 * there: stored with release after the text. 0: none; a call that has returned is in the ring by
+	 * then. */
+	_Atomic uint64_t call_begin_ns;
+	char call[EVENT_CALL_BYTES];
 	/* CPU clock at the begin of the current pause, and CPU time in finished pauses; see
 	 * record/agent/sample/start_stop.h */
 	_Atomic uint64_t pause_cpu_ns; /* EVENT_NOT_PAUSED: no pause */

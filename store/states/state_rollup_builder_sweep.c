@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "store/base/merge_sort.h"
 #include "store/rollup/pending_rollups.h"
 #include "store/states/state_rollup_builder_internal.h"
 
@@ -102,8 +103,8 @@ static int compare_spans(const void *a, const void *b)
 static uint64_t spans_next(struct state_builder_spans *spans)
 {
 	if (spans->is_unsorted)
-		qsort(spans->list + spans->head, spans->count - spans->head, sizeof *spans->list,
-			compare_spans);
+		merge_sort(spans->list + spans->head, spans->count - spans->head, sizeof *spans->list,
+			compare_spans); /* a few come late: what was monitored, what was open */
 	spans->is_unsorted = false;
 	return spans->head < spans->count ? spans->list[spans->head].begin_ns : UINT64_MAX;
 }
@@ -116,8 +117,8 @@ static int compare_samples(const void *a, const void *b)
 static uint64_t samples_next(struct state_builder_samples *samples)
 {
 	if (samples->is_unsorted)
-		qsort(samples->list + samples->head, samples->count - samples->head, sizeof *samples->list,
-			compare_samples);
+		merge_sort(samples->list + samples->head, samples->count - samples->head,
+			sizeof *samples->list, compare_samples);
 	samples->is_unsorted = false;
 	return samples->head < samples->count ? samples->list[samples->head].begin_ns : UINT64_MAX;
 }

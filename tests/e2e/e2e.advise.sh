@@ -57,6 +57,18 @@ check "a cause" grep -q 'global memory dependency (GMEM), importance' rolled
 check "the path" grep -q 'main;measure;<gpu kernel>' rolled
 check "how much is explained" grep -q 'causes found for 9[0-9]' rolled
 same "only that kernel" 1 "$(grep -c 'of kernel time' rolled)"
+advise --annotate --kernel '*fault_rolled*' >rolled || fail "annotate"
+check "the loop's use stalls, and waits for its load" \
+	grep -qE '^   82\.49  GMEM 99% +170  FADD R5 <- R2 R5 B2 +waits for 130 LDG 99%$' rolled
+check "what a guard hides" grep -qE '  @!P0 BRA +waits for 160 ISETP' rolled
+check "lines stand above their instructions" grep -qE '^  .*faults.cu:72, in the loop at line 72$' rolled
+advise --annotate --kernel '*fault_strided*' >strided || fail "annotate, a part"
+check "instructions without samples are left out" grep -qE '\.\.\. 6 without samples$' strided
+advise --annotate --format tsv >annotated.tsv || fail "annotate, rows"
+same "every instruction once" "" "$(cut -f 1,2,3 annotated.tsv | sort | uniq -d)"
+same "samples of the rows are the kernels'" "$(awk -F '\t' 'NR > 1 { print $1, $6 }' all.tsv | sort -u)" \
+	"$(awk -F '\t' 'NR > 1 { n[$1] += $10 } END { for (k in n) print k, n[k] }' annotated.tsv | sort)"
+same "shares of a kernel" 13 "$(awk -F '\t' 'NR > 1 { n[$1] += $11 } END { for (k in n) c += n[k] > 99.5 && n[k] < 100.5; print c }' annotated.tsv)"
 advise --format json --top 1 >all.json || fail "json"
 check "json says its schema" grep -q '"schema":"hpct-advise"' all.json
 

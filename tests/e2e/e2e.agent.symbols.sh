@@ -41,3 +41,7 @@ grep -oE 'hpct_agent_[a-z_]+' "$HPCT_SOURCE/record/program/hpct.h" | sort -u >he
 same_file "functions of hpct.h" header ours
 grep -oE "(plain|named|found)\('[a-z_]+'" "$HPCT_SOURCE/record/program/hpct.f90" | sed "s/.*'\(.*\)'/hpct_agent_\1/" | sort -u >fortran
 same_file "functions of hpct.f90" fortran ours
+for plugin in "$HPCT_BIN"/../lib/hpct/*.so; do
+	newer=$(readelf -V "$plugin" | grep -oE 'Name: GLIBC_[0-9.]+' | sort -u | awk -F '[_.]' '$2 > 2 || $3 > 28')
+	same "${plugin##*/}: versions asked for, newer than GLIBC_2.28" "" "$newer"
+done

@@ -28,6 +28,25 @@ planted() {
 		NR == 1 { exit !($3 >= 0.95 * truth - 3e6 && $3 <= 1.05 * truth + 3e6) }' "$run.rows"
 }
 
+# hangs LIBRARY : rank 1 never comes to the second barrier, and hpct-stacks says so, while the other waits and after both
+# were killed.
+hangs() {
+	local run=$1.hang launched pid
+	launch "$1" hpct-record -o "$run.hpct" -- "./waits.$1" hang >"$run.out" 2>"$run.err" &
+	launched=$!
+	await eval "[ \$(grep -c pid $run.out) -eq 2 ]" || fail "$run: it does not begin"
+	await eval "hpct-stacks $run.hpct 2>/dev/null | grep -q ^MPI_Barrier" || fail "$run: nobody is missing"
+	same "$run: who has not come" "MPI_Barrier 2 of world: 1 is in it; rank 1 has not come, its last was MPI_Barrier 1" \
+		"$(hpct-stacks "$run.hpct" | grep ^MPI_Barrier | sed 's/ since [^:]*:/:/')"
+	for pid in $(awk '{ print $2 }' "$run.out"); do
+		kill -KILL "$pid" 2>/dev/null
+	done
+	wait "$launched"
+	same "$run: who had not come" "MPI_Barrier 2 of world: 1 is in it; rank 1 has not come, its last was MPI_Barrier 1" \
+		"$(hpct-stacks "$run.hpct" --at -1ms | grep ^MPI_Barrier | sed 's/ since [^:]*:/:/')"
+	same "$run: the call that never ended" 1 "$(hpct-slice "$run.hpct" --op mpi --format tsv | grep -c 'seq=2,unfinished=1')"
+}
+
 for library in openmpi mpich; do
 	command -v "mpicc.$library" >/dev/null && command -v "mpirun.$library" >/dev/null || continue
 	"mpicc.$library" -O2 -g -o "waits.$library" "$here/mpi_waits.c" 2>log || continue
@@ -40,6 +59,7 @@ for library in openmpi mpich; do
 	planted $library wait_at_n_to_n "wait at n-to-n" "rank 0" "rank 1"
 	planted $library late_broadcast "late broadcast" "rank 1" "rank 0"
 	planted $library early_reduce "early reduce" "rank 0" "rank 1"
+	hangs $library
 	same "$library: messages" "rank 1	rank 0	5	20" \
 		"$(hpct-blame $library.late_sender.hpct --matrix --format tsv | sed 1d | cut -f 1-4)"
 	hpct-blame $library.late_sender.hpct --matrix --svg >matrix.svg

@@ -91,4 +91,12 @@ hpct-import --from tsv cycles.tsv -o cycles.hpct 2>err || fail "import: $(cat er
 hpct-profile p1.hpct --union cycles.hpct --metric 'per = 1000 * $2 / $0' --format tsv >union 2>err || fail "union: $(cat err)"
 same "its columns" 'CPUTIME:incl CPUTIME:excl cycles:incl cycles:excl per' "$(head -n 1 union | tr '\t' '\n' | grep -E 'incl|excl|per' | grep -v parent | paste -sd ' ')"
 same "work has both" '1 7 7000' "$(tsv '$c["name"] == "work" { print $c["CPUTIME:incl"], $c["cycles:incl"], $c["per"] }' <union)"
+hpct-profile p1.hpct --union cycles.hpct --metric CPUTIME,cycles --metric 'per = 1000 * $cycles / $CPUTIME' --format tsv >named 2>err ||
+	fail "metrics of either run: $(cat err)"
+same_file "metrics of either run, by name" union named
+code "a metric of neither" 2 hpct-profile p1.hpct --union cycles.hpct --metric CPUTIME,instructions
+sentence "a metric of neither"
+code "what no other run has is said" 0 hpct-profile p1.hpct --union cycles.hpct
+check "of both: $(cat out)" test "$(grep -E '^[0-9] of [0-9] rows of (p1|cycles).hpct are in no other run: ' out | wc -l)" = 2
+check "how much that is" grep -q '^1 of 4 rows of cycles.hpct are in no other run: 22.2 % of its cycles$' out
 same "what one run has alone" '0 2' "$(tsv '$c["name"] == "other" { print $c["CPUTIME:incl"], $c["cycles:incl"] }' <union)"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What perf record wrote, as a run: perf script tells the samples, perf report the functions. Cut short, through a pipe,
-# packed, damaged.
+# What perf record wrote, as a run: perf script tells the samples, their functions and, of copied stacks, their callers.
+# Cut short, through a pipe, packed, damaged.
 . "$(dirname -- "$0")/expect.sh"
 need perf
 export PERF_BUILDID_DIR=$work/.debug
@@ -34,6 +34,23 @@ perf record -q -o two.data -g -F 997 -e cpu-clock:u,task-clock:u -- "$samples/ph
 code "two events" 0 hpct-import two.data
 check "two events are two metrics" [ "$(hpct-profile two.hpct --view flat --format tsv | head -n 1 | grep -o '[a-z-]*-clock:incl' | paste -sd ' ')" = "cpu-clock:incl task-clock:incl" ]
 
+# Copies of stacks: each sample's callers are those that perf's own unwinder finds, by the functions of the program.
+perf record -q -o w.data --call-graph dwarf -F 997 -e cpu-clock:u -- "$samples/phases" 0.1 >/dev/null 2>&1
+code "copies of stacks" 0 hpct-import w.data
+functions='^(main|worker|step|solve|smooth|assemble|residual|read_input|exchange|write_output)$'
+perf script --no-inline -i w.data -F tid,time,ip,sym 2>/dev/null | awk -v f="$functions" '/^ *[0-9]+ +[0-9]+\.[0-9]+:/ { path = ""; next }
+	NF { if ($2 ~ f) path = $2 ";" path; next } { if (path != "") print path }' | sort | uniq -c >script.paths
+hpct-slice w.hpct --format tsv | tsv 'BEGIN { f = "'"$functions"'" } $c["track"] == "samples" { n = split($c["path"], p, ";"); path = ""
+	for (i = 1; i <= n; i++) if (p[i] ~ f) path = path p[i] ";"; if (path != "") print path }' | sort | uniq -c >our.paths
+check "perf script finds callers" [ "$(wc -l <script.paths)" -ge 4 ]
+same_file "call paths of copied stacks" script.paths our.paths
+check "nearly all are whole" calc "$(hpct-slice w.hpct --format tsv | tsv '$c["path"] ~ /<partial>/' | wc -l) <= 2"
+# The copies end early: what is missing is said, and the innermost callers stay.
+perf record -q -o short.data --call-graph dwarf,64 -F 997 -e cpu-clock:u -- "$samples/phases" 0.05 >/dev/null 2>&1
+code "short copies" 0 hpct-import short.data
+check "short copies: what is left out is said" grep -q "samples' outermost callers" err
+check "short copies: they are partial" [ "$(hpct-slice short.hpct --format tsv | tsv '$c["path"] ~ /<partial>.*smooth/' | wc -l)" -gt 0 ]
+
 size=$(stat -c %s p.data)
 head -c $((size / 2)) p.data >c.data
 code "cut short" 4 hpct-import c.data
@@ -60,9 +77,10 @@ END
 	same "its name" prog "$(hpct-info timeless.hpct --streams --format tsv | tsv '{ print $c["name"] }')"
 	/usr/bin/python3 - <<'END'
 import random
-data = bytearray(open("p.data", "rb").read())
 random.seed(7)
+whole = [bytearray(open(name, "rb").read()) for name in ("p.data", "w.data")]
 for n in range(30):
+    data = whole[n % 2]
     bad = bytearray(data)
     for i in range(1 + n * 8): bad[random.randrange(16, len(bad))] = random.randrange(256)
     open("bad%d.data" % n, "wb").write(bad)

@@ -65,6 +65,9 @@ out.append(packet((10, 9), (2, m((1, m((1, 10), (3, "/bin/app"))), (2, m((1, 12)
 def switch(time, before, state, after): return (2, m((1, time), (4, m((2, before), (4, state), (6, after)))))
 out.append(packet((10, 9), (1, m((1, 0), switch(5_000_100_000, 12, 1, 0), switch(5_000_300_000, 0, 0, 12), switch(5_000_950_000, 12, 0, 99), switch(5_000_960_000, 99, 2, 12)))))
 out.append(packet((10, 9), (1, m((1, 1), (4, m((1, packed([5_001_300_000, 40_000, 60_000])), (2, packed([0, 1, 0])), (3, packed([10, 0, 10]))))))))
+# A thread that moves to another core, whose records come first.
+out.append(packet((10, 9), (1, m((1, 3), switch(5_001_200_000, 0, 0, 12)))))
+out.append(packet((10, 9), (1, m((1, 2), switch(5_001_100_000, 12, 1, 0)))))
 # What is not read.
 out.append(packet((10, 9), (37, b"\x08\x01")))
 out.append(packet((10, 9), (37, b"\x08\x02")))
@@ -91,6 +94,7 @@ cat >want <<'END'
 10.0/1 100 300 blocked
 10.0/1 500 900 load call
 10.0/1 950 960 runnable
+10.0/1 1100 1200 blocked
 10.0/2 2000 1000020 never ends call
 10.0/3 1500 memory 43008.0
 10.0/3 1600 load 1.5

@@ -25,9 +25,40 @@ awk -F'\t' -v OFS='\t' 'NR == 1 { print $0, "value"; next } $2 == "values" { pri
 { cat v.rows; printf 'gpu:h/0/10.0/0/1/pc\tsamples\t500\t\tk1\t\t9\tstall\t\t\n'; } >v2.rows
 hpct-import --from tsv v2.rows -o v.hpct || fail "rows with values"
 code "folded without values" 0 hpct-export --to folded v.hpct
-same "folded says what it leaves out" "hpct-export: left out: 1 streams of samples of GPU instructions; 1 streams' values over time" "$(cat err)"
+same "folded says what it leaves out" "hpct-export: left out: 1 samples of GPU instructions; 1 streams' values over time" "$(cat err)"
 code "chrome with values" 0 hpct-export --to chrome v.hpct
-same "chrome says what it leaves out" "hpct-export: left out: 1 streams of samples of GPU instructions" "$(cat err)"
+same "chrome says what it leaves out" "hpct-export: left out: 1 samples of GPU instructions" "$(cat err)"
+# Causes of waits and regions: where a format has spans with attributes they travel, else they are counted.
+{ cat v2.rows; printf 'cpu:h/0/10.0/0\tspans\t700\t720\tmain\twait\t\t\tcause=pipe,from=pipe:1\t\n'
+	printf 'cpu:h/0/10.0/0\tspans\t730\t740\tmain\twake\t\t\twakes=pipe:1\t\n'
+	printf 'cpu:h/0/10.0/0\tspans\t0\t900\t\trange\t\t\tname=epoch\t\n'
+	printf 'cpu:h/0/10.0/0\tspans\t800\t800\t\tmark\t\t\tname=saved\t\n'; } >v3.rows
+hpct-import --from tsv v3.rows -o all.hpct || fail "rows with all kinds of data"
+gpu="1 samples of GPU instructions" values="1 streams' values over time" spans="2 causes of waits; 2 ranges and marks"
+while IFS='|' read -r format left; do
+	hpct-export --help | grep -q "$format: " || continue # built without its library
+	rm -rf all.out
+	code "$format of all kinds" 0 hpct-export --to "$format" all.hpct -o all.out
+	same "$format says what it leaves out" "${left:+hpct-export: left out: }$left" "$(grep 'left out' err)"
+	case $format in # they travel
+	chrome | firefox) for word in cause=pipe wakes=pipe:1 epoch saved load; do check "$format has $word" grep -q "$word" all.out; done ;;
+	pprof | callgrind | html) check "$format has GPU instructions" grep -q stall <(gzip -dc all.out 2>/dev/null || cat all.out) ;;
+	esac
+done <<END
+folded|$gpu; $values; $spans
+speedscope|$gpu; $values; $spans
+svg|$gpu; $values; $spans
+svg-chart|$gpu; $values; $spans
+callgrind|$values; $spans
+pprof|$values; $spans
+html|$values; $spans
+csv|$gpu; 3 samples; 4 calls, operations and states; 1 amounts at moments; $spans
+chrome|$gpu
+firefox|$gpu
+perfetto|$gpu
+otf2|$gpu
+tsv|
+END
 code "nothing is left out of rows" 0 hpct-export --to tsv v.hpct
 same "rows leave out nothing" "" "$(cat err)"
 

@@ -230,3 +230,62 @@ for name in libcuda.so.1 libother.so.1; do
 done
 streams() { hpct-info --streams "$1.hpct" --format tsv | tsv '$c["kind"] == "cpu" { n++ } END { print n }'; }
 same "threads of a driver, and of another library" "1 2" "$(streams libcuda) $(streams libother)"
+
+# ---- an agent that comes later ----
+
+cat >late.c <<'END'
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+static int (*call)(const char *name, const char *argument);
+static volatile sig_atomic_t is_over;
+static long launched;
+static void over(int number) { is_over = number; }
+static void tool_find(const char *path)
+{
+	void *library = dlopen(path, RTLD_NOW | RTLD_NOLOAD), *symbol = library ? dlsym(library, "fake_call") : NULL;
+	memcpy(&call, &symbol, sizeof call);
+	if (library) dlclose(library);
+}
+__attribute__((noinline)) static void launch(void)
+{
+	if (call) { call("cuLaunchKernel", "axpy"); launched++; }
+	__asm__ volatile("" ::: "memory");
+}
+int main(int argc, char **argv)
+{
+	signal(SIGUSR1, over);
+	if (argc < 2 || !dlopen("./libcuda.so.1", RTLD_NOW)) return 1;
+	while (!is_over) {
+		tool_find(argv[1]);
+		launch();
+		for (volatile long i = 0; i < 1000000; i++);
+	}
+	return launched < 100;
+}
+END
+if [ "$(uname -m)" = x86_64 ] && echo 'int driver;' | gcc -shared -fPIC -x c -o libcuda.so.1 - && gcc -O1 -o late late.c -ldl; then
+	FAKE_CUPTI='' ./late "$cupti" &
+	pid=$!
+	is_late() { grep -q libcuda.so.1 "/proc/$pid/maps"; }
+	await is_late
+	kernels() { # below their launches
+		hpct-slice $run.hpct --streams kind=gpu --format tsv 2>/dev/null | tsv '$c["path"] ~ /main;launch;<gpu kernel>;axpy/ { n++ } END { print n + 0 }'
+	}
+	has_kernels() { [ "$(kernels)" -ge 50 ]; }
+	for run in late again; do
+		hpct-record -p "$pid" --inject -o $run.hpct 2>err &
+		recorder=$!
+		await has_kernels || fail "$run: no kernels: $(cat err)"
+		kill -INT "$recorder"
+		wait "$recorder" || fail "$run: hpct-record fails: $(cat err)"
+		has_left() { ! grep -q '^hpct' "/proc/$pid"/task/*/comm 2>/dev/null; }
+		await has_left || fail "$run: threads of the agent's are left"
+	done
+	code=0
+	kill -USR1 "$pid"
+	wait "$pid" || code=$?
+	same "exit code of a program that two agents came to" 0 "$code"
+fi

@@ -54,11 +54,11 @@ if command -v rpmbuild >/dev/null && command -v rpm2archive >/dev/null; then
 	for rpm in once/*.rpm; do
 		same_file "made again" "$rpm" "again/${rpm##*/}"
 		rpm2archive -n - <"$rpm" | tar -x -C rpms
-		rpm -qpl "$rpm" 2>/dev/null
+		rpm -qp --qf '[%{FILEMODES:perms} %{FILENAMES}\n]' "$rpm" 2>/dev/null | sed -n '/^d/d; s/^[^ ]* //p'
 	done >rpm.files
 	same "no file is in two of RPM's" "" "$(sort rpm.files | uniq -d)"
 	(cd tree && find bin lib include ! -type d -printf '/usr/%p\n' | sed 's,lib/libhpct,lib64/libhpct,; s,lib/pkgconfig,share/pkgconfig,' | LC_ALL=C sort) >wanted
-	LC_ALL=C grep -E '^/usr/(bin|lib|lib64|include|share/pkgconfig)/.' rpm.files | grep -vx /usr/lib/hpct | LC_ALL=C sort >got
+	LC_ALL=C grep -E '^/usr/(bin|lib|lib64|include|share/pkgconfig)/.' rpm.files | LC_ALL=C sort >got
 	same_file "what is in RPM's" wanted got
 	for page in tree/share/man/man1/*.1; do
 		check "${page##*/} is in RPM's, packed" grep -qx "/usr/share/man/man1/${page##*/}.gz" rpm.files
@@ -69,6 +69,62 @@ if command -v rpmbuild >/dev/null && command -v rpm2archive >/dev/null; then
 	code "RPM's hpct-agent records" 3 hpct-record -o rpm.hpct -- "$samples/exits" return 3 0.1
 	same "RPM's hpct reads it" 3 "$(info rpm exit)"
 	PATH=$HPCT_BIN:/usr/bin:/bin
+fi
+# Into a root of RPM's, by RPM's own rules; a package that has what it says it provides stands for the C library. No program
+# runs there: tests/systems/rpm.sh does that.
+if [ "$(id -u)" -eq 0 ] && command -v rpmbuild >/dev/null; then
+	cat >glibc.spec <<-'SPEC'
+		Name: glibc
+		Version: 2.28
+		Release: 1
+		Summary: a name
+		License: none
+		BuildArch: noarch
+		Provides: libc.so.6(GLIBC_2.28)(64bit)
+		%description
+		A name.
+		%files
+	SPEC
+	rpmbuild -bb --quiet --define "_topdir $work/top" --define "_rpmdir $work" --define '_build_name_fmt glibc.rpm' glibc.spec >log 2>&1 ||
+		fail "a package of a name: $(tail -n 1 log)"
+	mkdir system
+	system() { rpm --root "$work/system" --dbpath /var/lib/rpm "$@"; }
+	system --initdb
+	check "without a C library it is refused" grep -q 'GLIBC_2.28' <(system -i once/*.rpm 2>&1)
+	system -i glibc.rpm 2>/dev/null
+	code "installed by rpm" 0 system -i once/*.rpm
+	same "verified by rpm" "" "$(system -V hpct hpct-agent hpct-dev hpct-doc 2>&1)"
+	code "hpct-agent, which hpct needs, stays" 1 system -e hpct-agent
+	code "removed by rpm" 0 system -e hpct hpct-agent hpct-dev hpct-doc
+	same "nothing is left" "" "$(find system -name '*hpct*' | xargs)"
+fi
+
+# What makes the shared libraries of the archive: code for programs, with variables of threads, as a library.
+if [ "$(uname -m)" = x86_64 ]; then
+	cat >program.c <<-'END'
+		#include <string.h>
+		static __thread int number, errors[2];
+		static __thread long kept = 7;
+		long put(int value);
+		long put(int value)
+		{
+			number = value;
+			kept += number;
+			if (number == 3)
+				errors[1] = 100;
+			return kept + errors[1];
+		}
+	END
+	gcc -O2 -fPIE -c program.c 2>err || fail "gcc: $(cat err)"
+	code "code for programs" 0 python3 "$HPCT_SOURCE/store/portable/relocatable.py" program.o library.o
+	check "it was for programs" grep -q TPOFF32 <(readelf -rW program.o)
+	gcc -shared library.o -o library.so 2>err || fail "a library of it: $(cat err)"
+	same "it keeps what it is told" '12 115 120' "$(python3 -c 'import ctypes; f = ctypes.CDLL("./library.so").put; print(f(5), f(3), f(5))')"
+	printf 'static __thread int x; int *where(void); int *where(void) { return &x; }\n' >address.c
+	gcc -O2 -fPIE -c address.c
+	code "an address of a thread's variable" 1 python3 "$HPCT_SOURCE/store/portable/relocatable.py" address.o no.o
+	sentence "an address of a thread's variable"
+	code "no object" 1 python3 "$HPCT_SOURCE/store/portable/relocatable.py" program.c no.o
 fi
 
 module=$(command -v modulecmd || find /usr/lib -name modulecmd.tcl 2>/dev/null | head -n 1)
@@ -100,6 +156,8 @@ conditions = {options["when"].lstrip("+") for name, _, options in said if "when"
 assert conditions <= variants, conditions - variants
 assert any(name == "version" and words[0] == version for name, words, _ in said), version
 END
+	! command -v flake8 >/dev/null || same "flake8 on Spack's package, as Spack has it" "" \
+		"$(flake8 --isolated --max-line-length 99 --extend-ignore F403,F405 "$HPCT_SOURCE/docs/packaging/spack/hpct/package.py" 2>&1)"
 	python3 -c 'import jinja2, yaml' 2>/dev/null && { python3 - "$HPCT_SOURCE/docs/packaging/conda/meta.yaml" "$version" >log 2>&1 <<'END' || fail "conda's recipe: $(tail -n 1 log)"
 import os, sys, jinja2, yaml
 recipe = yaml.safe_load(jinja2.Template(open(sys.argv[1]).read()).render(environ={}))

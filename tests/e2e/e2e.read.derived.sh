@@ -146,7 +146,47 @@ code "a kept formula of columns that are not there" 2 hpct-stats run.hpct --metr
 sentence "a kept formula of columns that are not there"
 code "nothing is kept of that name" 2 hpct-stats run.hpct --metric wast
 sentence "nothing is kept of that name"
+# One kept formula stands on another, or on a number; a computed metric that a formula names is a column by itself.
+printf '%s\n' 'cores = 4' 'lost = $BLOCKED * $cores' 'lost_part = 100 * $lost / @lost' >config/hpct/formulas
+hpct-profile run.hpct --metric lost_part --format tsv >kept 2>err || fail "kept on kept: $(cat err)"
+same "what it stands on comes first" "cores lost lost_part" "$(head -n 1 kept | tr '\t' '\n' | grep -E 'cores|lost' | paste -sd ' ')"
+same "kept on kept" "" "$(tsv 'NR == 2 { whole = $c["BLOCKED:incl"] } $c["lost"] != 4 * $c["BLOCKED:incl"] || ($c["lost_part"] - 100 * $c["BLOCKED:incl"] / whole) ^ 2 > 1e-9' <kept | head -n 2)"
+check "the run's own metric stays" grep -q '^[^	]*	.*CPUTIME:incl' kept
+hpct-profile run.hpct --metric lost_part --metric 'cores = 2' --format tsv >given 2>err || fail "a number that is given: $(cat err)"
+same "a number that is given goes before" 2 "$(tsv 'NR == 2 { print $c["lost"] / $c["BLOCKED:incl"] }' <given)"
 unset XDG_CONFIG_HOME
+# Dilation (S4 8.2.1): the program took 2000 s instead of 1000 s, and GPUs worked for 500 s of both.
+printf '%s\n' 'stream	track	begin_ns	end_ns	path	op	weight	metric' 'cpu:n/0/1.0/0	samples	0		main		1	CPUTIME' \
+	'cpu:n/0/1.0/0	samples	2000000000000		main		1	CPUTIME' 'gpu:n/0/1.0/0/1/1	spans	2000	500000002000	main;<gpu kernel>;k	kernel' >slow.tsv
+hpct-import --from tsv slow.tsv -o slow.hpct 2>err || fail "import: $(cat err)"
+hpct-profile slow.hpct --metric GPUOP,REALTIME --metric undilated_gpu,undilated_time --metric 'dilation = 2' --format tsv >rows 2>err || fail "dilation: $(cat err)"
+same "dilation: GPUs worked for 25 % of the program's time, without hpct for 50 %" "50 1000000000000" \
+	"$(tsv 'NR == 2 { print $c["undilated_gpu"], $c["undilated_time"] }' <rows)"
+code "dilation that is not given" 2 hpct-profile slow.hpct --metric undilated_gpu
+sentence "dilation that is not given"
+
+# Formulas in the readers that know nothing of them.
+hpct-slice run.hpct --metric CPUTIME --metric 'twice = 2 * $weight' --format tsv >rows 2>err || fail "formulas of hpct-slice: $(cat err)"
+same "formulas of hpct-slice" "" "$(tsv '$c["twice"] != 2 * $c["weight"]' <rows | head -n 2)"
+hpct-slice run.hpct --metric CPUTIME --metric 'twice = 2 * $weight' --format tsv --jobs 2 >shared
+same_file "shared among processes" rows shared
+code "all rows together, of hpct-slice" 2 hpct-slice run.hpct --metric 'x = @weight'
+sentence "all rows together, of hpct-slice"
+code "a formula and a smaller run" 2 hpct-slice run.hpct --metric 'x = $weight' -o small.hpct
+hpct-blame run.hpct --imbalance --by function --metric 'part = 100 * $total / @total' --format tsv >rows 2>err || fail "formulas of hpct-blame: $(cat err)"
+near "formulas of hpct-blame: parts of the whole" 100 "$(tsv '{ n += $c["part"] } END { print n }' <rows)" 1e-6
+code "in its table, by the name it has there or the TSV's" 0 hpct-blame run.hpct --imbalance --by function --metric 'twice = $max + $max_ns'
+check "ahead of the key" grep -Eq ' twice +busiest +key$' out
+code "a metric is no formula" 2 hpct-blame run.hpct --imbalance --metric CPUTIME
+sentence "a metric is no formula"
+for words in 'hpct-stacks run.hpct --metric x=$since_ns+1' 'hpct-report run.hpct --metric x=$time_ns/2' 'hpct-stats run.hpct --by cluster --metric x=$silhouette*2'; do
+	# shellcheck disable=SC2086 # words
+	code "$words" 0 $words --format tsv
+	check "$words: a column" grep -Eq '	x$' <(head -n 1 out)
+done
+code "a page has no columns" 2 hpct-report run.hpct --metric 'x=$time_ns' --format html
+hpct-stats run.hpct --operations --metric 'mean = $total / $count' --format tsv >rows 2>err || fail "formulas of --operations: $(cat err)"
+same "formulas of --operations" "" "$(tsv '$c["count"] > 0 && ($c["mean"] - $c["total_ns"] / $c["count"]) ^ 2 > 1' <rows | head -n 2)"
 
 for bad in '--metric x=$0+' '--metric x=$99' '--metric x=@0(' '--over moon' '--over rank --flame' '--metric x=$0 --flame' \
 	'--over rank --merge run.hpct' '--metric x=$0 --source f.c'; do
@@ -156,4 +196,3 @@ for bad in '--metric x=$0+' '--metric x=$99' '--metric x=@0(' '--over moon' '--o
 done
 code "a group that no stream is in" 3 hpct-profile cpu.hpct --over device
 sentence "a group that no stream is in"
-code "a formula with --operations" 2 hpct-stats run.hpct --operations --metric 'x=$0'

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Code that a program makes itself: followed by frame pointers, named by the map that is written for perf.
+# Code that a program makes itself: followed by frame pointers, named by the map that is written for perf, or by what is
+# registered for a debugger.
 . "$(dirname -- "$0")/expect.sh"
 record jit -- "$samples/jit" 0.4 >map || fail "jit does not end well"
 check "the map stays" rm "$(cat map)"
@@ -77,3 +78,50 @@ for form in --perf-basic-prof --perf-prof --node; do
 		END { printf "%.1f\n", all ? 100 * n / all : 0 }' >got
 	check "node $form: share of inner is $(cat got) %" calc "$(cat got) > 30"
 done
+
+# What is registered for a debugger and nowhere else (GDB's JIT interface): LLVM's.
+if command -v lli-14 >/dev/null; then
+	cat >loops.ll <<'END'
+define i64 @jitted_leaf(i64 %n, i64 %seed) noinline nounwind {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %s = phi i64 [ %seed, %entry ], [ %sum, %loop ]
+  %m = mul i64 %s, 6364136223846793005
+  %x = lshr i64 %m, 17
+  %sum = xor i64 %x, %i
+  %next = add i64 %i, 1
+  %go = icmp ult i64 %next, %n
+  br i1 %go, label %loop, label %done
+done:
+  ret i64 %sum
+}
+define i64 @jitted_caller(i64 %n) noinline {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %s = phi i64 [ 1, %entry ], [ %r, %loop ]
+  %r = call i64 @jitted_leaf(i64 1000000, i64 %s)
+  %next = add i64 %i, 1
+  %go = icmp ult i64 %next, %n
+  br i1 %go, label %loop, label %done
+done:
+  ret i64 %r
+}
+define i32 @main(i32 %argc, i8** %argv) {
+  %r = call i64 @jitted_caller(i64 400)
+  %t = trunc i64 %r to i32
+  %z = and i32 %t, 0
+  ret i32 %z
+}
+END
+	code "lli" 0 hpct-record --overwrite -o lli.hpct -- lli-14 -jit-kind=mcjit loops.ll
+	same "lli: partial" 0 "$(info lli partial_stacks)"
+	share_of_lli=$(hpct-slice lli.hpct --format tsv | tsv '
+		$c["track"] == "samples" { all += $c["weight"]; if ($c["path"] ~ /;main;jitted_caller;jitted_leaf(;|$)/) n += $c["weight"] }
+		END { printf "%.1f", all ? 100 * n / all : 0 }')
+	check "lli: named $share_of_lli %" calc "$share_of_lli > 60"
+	same "lli: without a name" 0 "$(hpct-slice lli.hpct --format tsv | grep -c 'anonymous code')"
+fi

@@ -30,6 +30,18 @@ start probe.out
 hpct-record -p "$pid" -o probe.hpct --for 100ms 2>err || { grep -q forbidden err && skip "$(cat err)"; }
 rm -rf probe.hpct
 
+# In a root file system without /sys, as chroot makes one: every processor is measured, the last one, too.
+if unshare -m mount -t tmpfs none /sys 2>/dev/null && command -v taskset >/dev/null; then
+	last=$(($(getconf _NPROCESSORS_ONLN) - 1))
+	for thread in /proc/"$pid"/task/*; do taskset -cp "$last" "${thread##*/}" >/dev/null; done
+	unshare -m sh -c 'mount -t tmpfs none /sys && exec "$@"' - hpct-record -o bare.hpct --overwrite -p "$pid" 2>err &
+	recorder=$!
+	await sampled bare 5 || fail "without /sys, on processor $last: no samples"
+	kill -INT "$recorder"
+	wait "$recorder"
+	for thread in /proc/"$pid"/task/*; do taskset -cp "0-$last" "${thread##*/}" >/dev/null; done
+fi
+
 # Again and again: nothing adds up in the program.
 state >before
 for i in {1..25}; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Who held the lock: samples/locks.c, mutex, read-write lock and C11's mutex: the holder is named by the waits themselves,
+# Who held the lock: samples/locks.c, mutex, read-write lock, C11's mutex and spin lock: the holder is named by the waits themselves,
 # and blamed by what it did meanwhile (as exactly as it is sampled).
 . "$(dirname -- "$0")/expect.sh"
 event=CPUTIME@1000 both locks "$samples/locks"
@@ -8,10 +8,10 @@ rounds=$(cat measured.out)
 hpct-info locks.hpct --streams --format tsv | tsv '{ print $c["name"], $c["tid"], $c["stream"] }' >threads
 tid=$(awk '$1 == "holder" { print $2 }' threads) holder=$(awk '$1 == "holder" { print $3 }' threads)
 hpct-slice locks.hpct --op lock --format tsv | tsv '$c["op"] == "lock" { print $c["stream"] "\t" $c["path"] "\t" $c["attributes"] }' >spans
-for call in pthread_mutex_lock pthread_rwlock_wrlock mtx_lock; do
+for call in pthread_mutex_lock pthread_rwlock_wrlock mtx_lock pthread_spin_lock; do
 	named=$(grep -c "look_up;.*call=$call,lock=0x[0-9a-f]*,holder=$tid\$" spans)
-	echo "$call: $named waits for the holder, of $((2 * rounds / 3))"
-	check "$call: waits name the holder" [ "$named" -ge $((rounds / 3)) ]
+	echo "$call: $named waits for the holder, of $((rounds / 2))"
+	check "$call: waits name the holder" [ "$named" -ge $((rounds / 4)) ]
 done
 same "waits of others than reader and writer" 0 "$(grep -vc 'look_up;' spans)"
 for of in lock lock-holder lock-pair; do

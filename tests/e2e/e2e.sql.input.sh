@@ -125,6 +125,10 @@ need sqlite3
 load=".load $HPCT_BIN/../lib/libhpct_sql"
 same "the extension" "$samples_of" "$(sqlite3 -bail :memory: "$load" "SELECT hpct_open('mixed.hpct')" "$count" | sed 1d)"
 same "the extension: HPCT_RUN" "$samples_of" "$(HPCT_RUN=mixed.hpct sqlite3 -bail :memory: "$load" "$count")"
+completed() { HPCT_SQL_SHELL=1 sqlite3 -bail :memory: "$load" "SELECT DISTINCT candidate FROM completion$1" | sort | paste -sd ' '; }
+same "hpct-sql's shell completes tables and columns" "stream streams|time_ns" "$(completed "('stre')")|$(completed "('time_')")"
+same "and functions, and SQLite's own words" "percent percentile|SELECT" "$(completed "('perc')")|$(completed " WHERE wholeline = 'EXPLAIN sele'")"
+same "other shells keep theirs" 0 "$(sqlite3 :memory: "$load" "SELECT count(*) FROM completion('percentile')")"
 same "the extension writes no run" 1 "$(sqlite3 :memory: "$load" "DELETE FROM streams" 2>&1 | grep -c 'may not be modified')"
 cp -r mixed.hpct gone.hpct
 same "a run that is removed while it is open" "$samples_of" \

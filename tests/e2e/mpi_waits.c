@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define ROUNDS 5
 #define SECONDS 0.04
@@ -73,6 +74,17 @@ static double turn(const char *state, int rank)
 	return begin;
 }
 
+/* Rank 1 never comes to the second barrier; until somebody kills them. */
+static void hang(int rank)
+{
+	MPI_Barrier(MPI_COMM_WORLD);
+	printf("pid %d\n", getpid());
+	fflush(stdout);
+	while (rank)
+		pause();
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
 	double came[ROUNDS], all[2 * ROUNDS], waited = 0;
@@ -80,6 +92,8 @@ int main(int argc, char **argv)
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (!strcmp(argv[1], "hang"))
+		hang(rank);
 	for (int round = 0; round < ROUNDS; round++) {
 		MPI_Barrier(MPI_COMM_WORLD);
 		came[round] = turn(argv[1], rank);

@@ -94,8 +94,8 @@ try python 999 cat /usr/bin/python3 ../threads.py
 # Compiled code has no tables, and some of it no frame pointer.
 try node 999 cat node ../work.js
 try go 998 cat "$work/calls"
-# Without frame pointers compiled code of Java leads nowhere, mostly. Its compilers' threads jump into assembly.
-try java 999 cat java -XX:+PreserveFramePointer -cp .. Work
+# Without frame pointers. Its compilers' threads jump into assembly.
+try java 990 cat java -cp .. Work
 # Its fibers have stacks of their own.
 try ruby 998 cat ruby ../work.rb
 try perl 999 cat perl ../work.pl

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # try.sh ARCHIVE ROOT... : what ./build.sh package made, in root file systems of other releases (as debootstrap makes them),
 # as root and as a user, with and without /proc: records that system's own programs and reads the run. Needs root. A line
-# for each; exits 1 if one failed.
+# for each; exits 1 if one failed. musl_root.sh makes a root without glibc, for the archive of `./build.sh package --static`.
 set -uo pipefail
 archive=$(realpath -- "$1")
 shift
@@ -15,7 +15,7 @@ inside() {
 		shift 3
 		[ "$proc" = no ] || mount -t proc proc "$root/proc"
 		mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
-		[ -e "$root/dev/null" ] || mount --rbind /dev "$root/dev"
+		[ -e "$root/dev/pts/ptmx" ] || mount --rbind /dev "$root/dev"
 		exec chroot --userspec="$who:$who" "$root" /usr/bin/env -i HOME=/tmp TERM=xterm \
 			PATH=/hpct/bin:/usr/bin:/bin sh -c "cd /tmp && $*"' - "$root" "$who" "$proc" "$@"
 }
@@ -36,7 +36,10 @@ records() { # LABEL PROGRAM... : recorded, and its time is in the profile
 }
 programs_write() { # DIRECTORY : what is recorded
 	mkdir "$1"
-	echo 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done' >"$1/loop.sh"
+	printf '#!/bin/sh\ni=0; while [ $i -lt 300000 ]; do i=$((i+1)); done\n' >"$1/loop.sh"
+	printf '#include <mpi.h>\nint main(int argc, char **argv)\n{\n\tdouble sum = 0, all;\n\tMPI_Init(&argc, &argv);
+	for (int i = 0; i < 30; i++) {\n\t\tfor (int j = 0; j < 3000000; j++)\n\t\t\tsum += j;
+	\tMPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);\n\t}\n\treturn MPI_Finalize() || all < 0;\n}\n' >"$1/mpi.c"
 	echo 'sum(i * i for i in range(3000000))' >"$1/sum.py"
 	echo 'for (1..6000000) { $x += $_ }' >"$1/sum.pl"
 	echo 'echo "int main(void) { return 0; }" >a.c; for i in 1 2 3 4 5 6 7 8; do gcc -O2 -c a.c; done' >"$1/compile.sh"
@@ -53,10 +56,18 @@ for root; do
 		done
 	done
 	who=65534 proc=yes
+	[ ! -x "$root/usr/bin/spins" ] || records "a program of musl's" spins # musl_root.sh's
 	[ ! -x "$root/usr/bin/python3" ] || records "python3" python3 /hpct/try/sum.py
 	[ ! -x "$root/usr/bin/perl" ] || records "perl" perl /hpct/try/sum.pl
 	[ ! -x "$root/usr/bin/gcc" ] || records "gcc" sh /hpct/try/compile.sh
 	[ ! -x "$root/usr/bin/mpirun" ] || tries "mpirun" "mpirun --oversubscribe -n 2 hpct-record -o m.hpct sh /hpct/try/loop.sh"
+	[ ! -x "$root/usr/bin/mpicc" ] || tries "mpirun: calls of two ranks" "mpicc -O2 -o mpi /hpct/try/mpi.c && \
+		mpirun --oversubscribe -n 2 hpct-record -o m.hpct ./mpi && hpct-blame m.hpct --late && \
+		test \"\$(hpct-slice m.hpct --op mpi --format tsv | grep MPI_Allreduce | cut -f 1 | sort -u | wc -l)\" = 2"
+	# The README's, hpct-view on a terminal where script makes one.
+	tries "three commands of the README" "mkdir run && cd run && cp /hpct/try/loop.sh solver && chmod +x solver && hpct-record ./solver input.dat && \
+		if script -qec true /dev/null >out 2>&1; then { sleep 1; echo q; sleep 1; } | script -qec 'stty cols 100 rows 30; hpct-view' screen >out && grep -q solver screen; \
+		else hpct-view --print 100x30; fi && hpct-profile"
 	tries "hpct-doctor" "hpct-doctor >/dev/null; [ \$? -le 1 ]"
 	rm -rf "$root/hpct"
 done

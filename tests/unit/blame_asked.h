@@ -60,7 +60,7 @@ static inline uint64_t asked_row(
 	struct exact_share_rows rows;
 
 	assert_int_equal(exact_share_rows_make(&rows, asked->small.run, shares, count, NULL, ROW_KEY_PATH,
-				 UINT32_MAX, &asked->arena, &asked->error),
+				 UINT32_MAX, NULL, &asked->arena, &asked->error),
 		0);
 	for (size_t i = 0; i < rows.count; i++)
 		if (strcmp(rows.rows[i].key, path) == 0)

@@ -146,14 +146,14 @@ static void test_rows_and_tree(void **unused)
 		for (uint32_t i = 0; i < SHARES; i++)
 			sum += (shares[i] = (struct exact_share){(uint32_t)small_below(
 									 run_context_count(small.run)),
-					random_amount()})
+					STREAM_GROUPS_NONE, random_amount()})
 				       .amount;
 		for (int by = ROW_KEY_FUNCTION; by <= ROW_KEY_LINE; by++) {
 			struct exact_share_rows rows;
 			uint64_t whole = 0;
 
 			assert_int_equal(exact_share_rows_make(&rows, small.run, shares, SHARES, NULL,
-						 (enum row_key_by)by, depth, &arena, &error),
+						 (enum row_key_by)by, depth, NULL, &arena, &error),
 				0);
 			for (size_t i = 0; i < rows.count; i++)
 				whole += rows.rows[i].time_ns;

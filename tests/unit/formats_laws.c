@@ -92,7 +92,7 @@ static char *answers(struct run *run)
 	FILE *out = open_memstream(&text, &size);
 
 	if (profile_compute(&profile, run, select, PROFILE_TOP_DOWN, &arena, &error) ||
-		stats_of_selection(&stats, run, select, STATS_PATH, &arena, &error))
+		stats_of_selection(&stats, run, select, STATS_PATH, NULL, &arena, &error))
 		fail_msg("%s", error.text);
 	for (size_t i = 0; i < profile.count; i++)
 		if (profile.rows[i].depth == 0)

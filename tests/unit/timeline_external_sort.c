@@ -2,6 +2,7 @@
 /* timeline_external_sort.c - what is sorted beside memory comes back as what is sorted in it, twice. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,13 +47,23 @@ static void expect_sorted(struct external_sort *spill, struct entry *entries, si
 	}
 }
 
-static void sort(size_t count, uint64_t mem_bytes)
+static void key_of(const void *entry, uint64_t key[2])
+{
+	const struct entry *e = entry;
+
+	key[0] = e->key >> 7 << 40; /* the higher half tells some, the lower one more, `compare` the rest */
+	key[1] = e->key / 3;
+}
+
+static void sort(size_t count, uint64_t mem_bytes, bool has_keys)
 {
 	struct entry *entries = calloc(count + 1, sizeof *entries);
 	struct external_sort *spill;
 	struct error error;
 
 	assert_int_equal(external_sort_new(&spill, sizeof *entries, compare, mem_bytes, &error), 0);
+	if (has_keys)
+		external_sort_by(spill, key_of);
 	for (size_t i = 0; i < count; i++) {
 		entries[i] = (struct entry){(i * 2654435761u) % 1000, i, ~i};
 		assert_int_equal(external_sort_put(spill, &entries[i], &error), 0);
@@ -64,15 +75,19 @@ static void sort(size_t count, uint64_t mem_bytes)
 
 static void test_sorts(void **unused)
 {
+	const size_t full = ((size_t)64 << 10) / sizeof(struct entry);
+
 	(void)unused;
-	sort(0, 0);
-	sort(0, 1);
-	sort(1, 1);
-	sort(COUNT, 0);
-	sort(COUNT, 1);
-	sort(COUNT, 200000);
-	sort(((size_t)64 << 10) / sizeof(struct entry), 1); /* just full */
-	sort(((size_t)64 << 10) / sizeof(struct entry) + 1, 1);
+	for (int has_keys = 0; has_keys < 2; has_keys++) {
+		sort(0, 0, has_keys);
+		sort(0, 1, has_keys);
+		sort(1, 1, has_keys);
+		sort(COUNT, 0, has_keys);
+		sort(COUNT, 1, has_keys);
+		sort(COUNT, 200000, has_keys);
+		sort(full, 1, has_keys);
+		sort(full + 1, 1, has_keys);
+	}
 }
 
 static void test_no_room(void **unused)

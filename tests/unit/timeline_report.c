@@ -8,6 +8,7 @@
 #include "store/base/json.h"
 #include "store/base/utf8.h"
 #include "timeline/report/report.h"
+#include "timeline/select/select.h"
 
 static size_t random_bytes(char *bytes, size_t most)
 {
@@ -224,6 +225,121 @@ static void test_formats(void **state)
 	free(text);
 }
 
+/* ---- formulas add columns to any report ---- */
+
+static char *report_with_formulas(enum report_format format, bool has_whole, const char *const *formulas,
+	int wanted, struct error *error)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct select *select;
+	struct report *report;
+
+	assert_int_equal(select_new(&select, error), 0);
+	select_take_formulas(select);
+	for (; *formulas; formulas++)
+		assert_int_equal(select_option(select, "metric", *formulas, error), 0);
+	report_take_formulas(select, has_whole);
+	assert_int_equal(report_open(&report, out, format, "hpct-test", columns, 6, error), wanted);
+	for (unsigned i = 0; i < 2 && !wanted; i++) {
+		report_string(report, i ? "b" : "a");
+		report_string(report, "x;y");
+		report_number(report, i ? 30 : 10);
+		if (i)
+			report_none(report);
+		else
+			report_number(report, 4000);
+		report_real(report, 25);
+		report_string(report, i ? "nan" : "0.5");
+		report_row(report);
+	}
+	if (!wanted)
+		assert_int_equal(report_close(report, error), 0);
+	report_take_formulas(NULL, true);
+	select_free(select);
+	fclose(out);
+	return text;
+}
+
+static void test_formulas(void **state)
+{
+	static const char *const rows[] = {
+		"two = 2", "each = $time_ns / $count", "more=$each+${value}*$two", NULL};
+	static const char *const whole[] = {"part = 100 * $count / @count", "of = @time", NULL};
+	struct error error = {0};
+	char *text = report_with_formulas(REPORT_TSV, false, rows, 0, &error);
+
+	(void)state;
+	assert_string_equal(text, "name\tpath\tcount\ttime_ns\tshare\tvalue\ttwo\teach\tmore\n"
+				  "a\tx;y\t10\t4000\t25.00\t0.5\t2\t400\t401\n"
+				  "b\tx;y\t30\t\t25.00\tnan\t2\t\t\n");
+	free(text);
+	text = report_with_formulas(REPORT_TSV, true, whole, 0, &error);
+	assert_string_equal(text, "name\tpath\tcount\ttime_ns\tshare\tvalue\tpart\tof\n"
+				  "a\tx;y\t10\t4000\t25.00\t0.5\t25\t4000\n"
+				  "b\tx;y\t30\t\t25.00\tnan\t75\t4000\n");
+	free(text);
+	text = report_with_formulas(REPORT_JSON, true, rows, 0, &error);
+	assert_non_null(strstr(text, "\"value\":\"nan\",\"two\":2,\"each\":null,\"more\":null}\n"));
+	free(text);
+	text = report_with_formulas(REPORT_TABLE, true, whole, 0, &error);
+	assert_string_equal(text, "name  path  count  time  share  value  part    of\n"
+				  "a     x;y      10  4 us  25.00    0.5    25  4000\n"
+				  "b     x;y      30        25.00    nan    75  4000\n");
+	free(text);
+}
+
+/* In a table numbers stand ahead of a long text. */
+static void test_formulas_ahead_of_texts(void **state)
+{
+	static const struct report_column texts_last[] = {
+		{"time", REPORT_DURATION}, {"key", REPORT_COMPOSED}, {"path", REPORT_COMPOSED}};
+	struct report *report;
+	struct select *select;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct error error;
+
+	(void)state;
+	assert_int_equal(select_new(&select, &error), 0);
+	select_take_formulas(select);
+	assert_int_equal(select_option(select, "metric", "half = $time_ns / 2", &error), 0);
+	report_take_formulas(select, true);
+	assert_int_equal(report_open(&report, out, REPORT_TABLE, "hpct-test", texts_last, 3, &error), 0);
+	report_number(report, 14);
+	report_string(report, "k");
+	report_string(report, "main;f");
+	report_row(report);
+	assert_int_equal(report_close(report, &error), 0);
+	report_take_formulas(NULL, true);
+	select_free(select);
+	fclose(out);
+	assert_string_equal(text, " time  half  key  path\n14 ns     7  k    main;f\n");
+	free(text);
+}
+
+static void test_wrong_formulas(void **state)
+{
+	static const struct {
+		const char *formula;
+		bool has_whole;
+		const char *said;
+	} cases[] = {{"x = $nothing", true, "column's number or name"},
+		{"x = $4", true, "only columns 0 to 3"}, {"x = $count +", true, "value is missing"},
+		{"x = @count", false, "@ stands for all rows"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const char *const formulas[] = {cases[i].formula, NULL};
+		struct error error = {0};
+
+		free(report_with_formulas(REPORT_TSV, cases[i].has_whole, formulas, -ERROR_USAGE, &error));
+		assert_non_null(strstr(error.text, cases[i].said));
+	}
+}
+
 /* The table goes on, in the widths of its first rows, when it is too long to be kept. */
 static void test_long_table(void **state)
 {
@@ -295,6 +411,9 @@ int main(void)
 		cmocka_unit_test(test_json_strings),
 		cmocka_unit_test(test_deep_names_are_numbered),
 		cmocka_unit_test(test_formats),
+		cmocka_unit_test(test_formulas),
+		cmocka_unit_test(test_formulas_ahead_of_texts),
+		cmocka_unit_test(test_wrong_formulas),
 		cmocka_unit_test(test_long_table),
 		cmocka_unit_test(test_full_disk),
 		cmocka_unit_test(test_human_durations),

@@ -412,6 +412,49 @@ static void name_solve(struct store_writer *writer, uint32_t module)
 	store_writer_symbol(writer, module, 0x220, solve, 1);
 }
 
+/* The function of a context whose frame is `work`, defined there. */
+static uint32_t work_at(
+	struct small_run *small, uint32_t module, uint64_t offset, const char *file, uint32_t line)
+{
+	struct store_scope scope = {.name = small_text(small->writer, "work"),
+		.decl_file = *file ? small_text(small->writer, file) : 0,
+		.decl_line = line,
+		.start = offset & ~(uint64_t)0xf};
+
+	store_writer_symbol(small->writer, module, offset, &scope, 1);
+	return store_writer_context(small->writer, STORE_CONTEXT_PROGRAM_ROOT, module, offset);
+}
+
+static const struct run_function *function_of(const struct small_run *small, uint32_t context)
+{
+	return run_function(
+		small->run, run_scope(small->run, run_context(small->run, context)->scope)->function);
+}
+
+/* Static functions of one name in two files are two; one file has two spellings, and may not be known. */
+static void test_one_name_in_two_files(void **unused)
+{
+	struct small_run small;
+	uint32_t module, context[5];
+
+	(void)unused;
+	small_begin(&small);
+	module = elf(small.writer, "/usr/lib/libx.so", 1);
+	context[0] = work_at(&small, module, 0x110, "/b/one.c", 3);
+	context[1] = work_at(&small, module, 0x210, "/b/two.c", 7);
+	context[2] = work_at(&small, module, 0x120, "/b/src/../one.c", 3);
+	context[3] = work_at(&small, module, 0x220, "/b/two.c", 7);
+	context[4] = work_at(&small, module, 0x310, "", 0);
+	small_ready(&small);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_int_equal(function_of(&small, context[i])->line, i % 2 ? 7 : 3);
+		assert_ptr_equal(function_of(&small, context[i]), function_of(&small, context[i % 2]));
+	}
+	assert_string_equal(function_of(&small, context[1])->file, "/b/two.c");
+	assert_ptr_equal(function_of(&small, context[4]), function_of(&small, context[0]));
+	small_end(&small);
+}
+
 static void test_scopes(void **unused)
 {
 	struct small_run small;
@@ -669,10 +712,11 @@ int main(void)
 		cmocka_unit_test(test_streams), cmocka_unit_test(test_renew_keeps_numbers),
 		cmocka_unit_test(test_streams_once), cmocka_unit_test(test_streams_as_asked),
 		cmocka_unit_test(test_times), cmocka_unit_test(test_killed_collector),
-		cmocka_unit_test(test_scopes), cmocka_unit_test(test_names_come_late),
-		cmocka_unit_test(test_odd_frames), cmocka_unit_test(test_deep),
-		cmocka_unit_test(test_two_stores), cmocka_unit_test(test_store_joins),
-		cmocka_unit_test(test_ops), cmocka_unit_test(test_function_key)};
+		cmocka_unit_test(test_scopes), cmocka_unit_test(test_one_name_in_two_files),
+		cmocka_unit_test(test_names_come_late), cmocka_unit_test(test_odd_frames),
+		cmocka_unit_test(test_deep), cmocka_unit_test(test_two_stores),
+		cmocka_unit_test(test_store_joins), cmocka_unit_test(test_ops),
+		cmocka_unit_test(test_function_key)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
+#include "timeline/report/program_role.h"
 #include "timeline/run/run_internal.h"
 #include "tui/timeline/rows.h"
 #include "tui/timeline/rows_tree.h"
@@ -338,11 +339,11 @@ static void test_roles(void **unused)
 		{"git status", "git", "status"}, {"server --port 80", "server", ""},
 		{"postgres -D data -k /run -p 54", "postgres", ""},
 		{"mpirun -n 2 ./solve -v", "mpirun", "solve"}, {"", "", ""}, {"ls /a/b/", "ls", "b/"}};
-	char program[ROWS_ROLE_BYTES], role[ROWS_ROLE_BYTES];
+	char program[PROGRAM_ROLE_BYTES], role[PROGRAM_ROLE_BYTES];
 
 	(void)unused;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		rows_tree_role(cases[i].command, program, role);
+		program_role_of(cases[i].command, program, role);
 		assert_string_equal(program, cases[i].program);
 		assert_string_equal(role, cases[i].role);
 	}

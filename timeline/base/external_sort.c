@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* external_sort.c - see external_sort.h. A merge compares the head of every run: there are few. */
+/*
+ * external_sort.c - see external_sort.h. A merge compares the head of every run: there are few. Entries with
+ * keys stay where they are; their keys are sorted by radix, byte by byte, and tell the order.
+ */
 #include "timeline/base/external_sort.h"
 
 #include <errno.h>
@@ -13,17 +16,29 @@
 #include "store/base/array.h"
 
 #define LEAST_BYTES ((size_t)64 << 10)
+#define KEY_BYTES 16u
+#define GROUP_MAX 8u /* entries of one key that are sorted in place */
+#define WRITE_BYTES ((size_t)64 << 10)
+#define AHEAD 8u /* entries that are asked for before they are needed */
 
 /* A sorted stretch of the file, or (the last one) of memory; its head is `at`. */
 struct sorted_run {
 	uint64_t from, to, next; /* entries in the file; next: not read yet */
 	uint8_t *buffer;	 /* of the file's window; in memory: the entries themselves */
 	size_t at, count;	 /* in the buffer */
+	const uint32_t *order;	 /* of the entries; NULL: as they lie */
+};
+
+struct keyed {
+	uint64_t key[2];
+	uint32_t entry;
 };
 
 struct external_sort {
 	size_t entry_bytes;
 	int (*compare)(const void *a, const void *b);
+	void (*key)(const void *entry, uint64_t key[2]); /* NULL: none */
+	uint32_t *order; /* of the entries in memory, once they are sorted by keys; NULL: as they lie */
 	uint8_t *entries;
 	size_t count, capacity, most;
 	int fd; /* -1: nothing is on disk */
@@ -52,10 +67,18 @@ int external_sort_new(struct external_sort **spill, size_t entry_bytes,
 	return 0;
 }
 
+void external_sort_by(struct external_sort *spill, void (*key)(const void *entry, uint64_t key[2]))
+{
+	spill->key = key;
+	if (spill->most > UINT32_MAX / 2)
+		spill->most = UINT32_MAX / 2;
+}
+
 void external_sort_free(struct external_sort *spill)
 {
 	if (!spill)
 		return;
+	free(spill->order);
 	if (spill->fd >= 0)
 		close(spill->fd);
 	free(spill->entries);
@@ -85,19 +108,45 @@ static int file_open(struct external_sort *spill, struct error *error)
 	return spill->fd >= 0 ? 0 : file_failed("make", error);
 }
 
-static int file_write(struct external_sort *spill, struct error *error)
+static int write_all(
+	struct external_sort *spill, const uint8_t *bytes, size_t size, off_t at, struct error *error)
 {
-	const size_t size = spill->count * spill->entry_bytes;
-	off_t at = (off_t)(spill->spilled * spill->entry_bytes);
-
 	for (size_t done = 0; done < size;) {
-		ssize_t put = pwrite(spill->fd, spill->entries + done, size - done, at + (off_t)done);
+		ssize_t put = pwrite(spill->fd, bytes + done, size - done, at + (off_t)done);
 
 		if (put < 0 && errno != EINTR)
 			return file_failed("write", error);
 		done += put > 0 ? (size_t)put : 0;
 	}
 	return 0;
+}
+
+/* The entries in their order, piece by piece. */
+static int write_ordered(struct external_sort *spill, off_t at, struct error *error)
+{
+	uint8_t piece[WRITE_BYTES];
+	size_t size = 0;
+	int code = 0;
+
+	for (size_t i = 0; i < spill->count && !code; i++) {
+		memcpy(piece + size, spill->entries + spill->order[i] * spill->entry_bytes,
+			spill->entry_bytes);
+		size += spill->entry_bytes;
+		if (size + spill->entry_bytes > sizeof piece || i + 1 == spill->count) {
+			code = write_all(spill, piece, size, at, error);
+			at += (off_t)size;
+			size = 0;
+		}
+	}
+	return code;
+}
+
+static int file_write(struct external_sort *spill, struct error *error)
+{
+	off_t at = (off_t)(spill->spilled * spill->entry_bytes);
+
+	return spill->order ? write_ordered(spill, at, error)
+			    : write_all(spill, spill->entries, spill->count * spill->entry_bytes, at, error);
 }
 
 static bool add_stretch(struct external_sort *spill, struct sorted_run stretch)
@@ -109,15 +158,137 @@ static bool add_stretch(struct external_sort *spill, struct sorted_run stretch)
 }
 
 /* Many come in order already: a look costs a tenth of sorting. */
-static void sort_entries(struct external_sort *spill)
+static bool is_in_order(const struct external_sort *spill)
 {
 	const uint8_t *entry = spill->entries;
 
 	for (size_t i = 1; i < spill->count; i++, entry += spill->entry_bytes)
-		if (spill->compare(entry, entry + spill->entry_bytes) > 0) {
-			qsort(spill->entries, spill->count, spill->entry_bytes, spill->compare);
-			return;
-		}
+		if (spill->compare(entry, entry + spill->entry_bytes) > 0)
+			return false;
+	return true;
+}
+
+static unsigned key_byte(const struct keyed *item, unsigned byte)
+{
+	return (unsigned)(item->key[byte < 8] >> 8 * (byte % 8)) & 255; /* key[1] is the lower half */
+}
+
+/* Which bits are not the same in all. */
+static struct keyed find_differing(const struct keyed *items, size_t count)
+{
+	struct keyed differing = {{0, 0}, 0};
+
+	for (size_t i = 1; i < count; i++) {
+		differing.key[0] |= items[i].key[0] ^ items[0].key[0];
+		differing.key[1] |= items[i].key[1] ^ items[0].key[1];
+	}
+	return differing;
+}
+
+static void sort_by_byte(const struct keyed *from, struct keyed *to, size_t count, unsigned byte)
+{
+	size_t places[256] = {0}, at = 0;
+
+	for (size_t i = 0; i < count; i++)
+		places[key_byte(&from[i], byte)]++;
+	for (unsigned value = 0; value < 256; value++) {
+		size_t here = places[value];
+
+		places[value] = at;
+		at += here;
+	}
+	for (size_t i = 0; i < count; i++)
+		to[places[key_byte(&from[i], byte)]++] = from[i];
+}
+
+/* By radix, from the lowest byte up; bytes that are the same in all are passed over. Returns which of both
+ * lists has the result. */
+static struct keyed *sort_keys(struct keyed *items, struct keyed *other, size_t count)
+{
+	const struct keyed differing = find_differing(items, count);
+
+	for (unsigned byte = 0; byte < KEY_BYTES; byte++) {
+		struct keyed *from = items;
+
+		if (!key_byte(&differing, byte))
+			continue;
+		sort_by_byte(from, other, count, byte);
+		items = other;
+		other = from;
+	}
+	return items;
+}
+
+static int compare_keyed(const void *left, const void *right, void *own)
+{
+	const struct external_sort *spill = own;
+	const struct keyed *a = left, *b = right;
+
+	return spill->compare(spill->entries + a->entry * spill->entry_bytes,
+		spill->entries + b->entry * spill->entry_bytes);
+}
+
+static bool has_key(const struct keyed *item, const struct keyed *as)
+{
+	return item->key[0] == as->key[0] && item->key[1] == as->key[1];
+}
+
+/* Those of one key are few, but for a file that counts no time. */
+static void sort_group(struct external_sort *spill, struct keyed *items, size_t count)
+{
+	if (count > GROUP_MAX) {
+		qsort_r(items, count, sizeof *items, compare_keyed, spill);
+		return;
+	}
+	for (size_t i = 1; i < count; i++) {
+		struct keyed item = items[i];
+		size_t at = i;
+
+		for (; at > 0 && compare_keyed(&items[at - 1], &item, spill) > 0; at--)
+			items[at] = items[at - 1];
+		items[at] = item;
+	}
+}
+
+static void sort_equals(struct external_sort *spill, struct keyed *items)
+{
+	for (size_t first = 0, end; first < spill->count; first = end) {
+		for (end = first + 1; end < spill->count && has_key(&items[end], &items[first]);)
+			end++;
+		sort_group(spill, &items[first], end - first);
+	}
+}
+
+/* False: no memory for it. */
+static bool sort_by_key(struct external_sort *spill)
+{
+	struct keyed *items = reallocarray(NULL, spill->count, 2 * sizeof *items), *sorted;
+
+	free(spill->order);
+	spill->order = items ? reallocarray(NULL, spill->count, sizeof *spill->order) : NULL;
+	if (!spill->order) {
+		free(items);
+		return false;
+	}
+	for (size_t i = 0; i < spill->count; i++) {
+		spill->key(spill->entries + i * spill->entry_bytes, items[i].key);
+		items[i].entry = (uint32_t)i;
+	}
+	sorted = sort_keys(items, items + spill->count, spill->count);
+	sort_equals(spill, sorted);
+	for (size_t i = 0; i < spill->count; i++)
+		spill->order[i] = sorted[i].entry;
+	free(items);
+	return true;
+}
+
+static void sort_entries(struct external_sort *spill)
+{
+	free(spill->order);
+	spill->order = NULL;
+	if (is_in_order(spill) || (spill->key && sort_by_key(spill)))
+		return;
+	qsort(spill->entries, spill->count, spill->entry_bytes, spill->compare);
 }
 
 static int spill_out(struct external_sort *spill, struct error *error)
@@ -210,9 +381,19 @@ int external_sort_rewind(struct external_sort *spill, struct error *error)
 		code = fill(spill, stretch, error);
 	}
 	if (!code)
-		spill->stretches[files] =
-			(struct sorted_run){.buffer = spill->entries, .count = spill->count};
+		spill->stretches[files] = (struct sorted_run){
+			.buffer = spill->entries, .count = spill->count, .order = spill->order};
 	return code;
+}
+
+static const uint8_t *head_of(const struct external_sort *spill, const struct sorted_run *stretch)
+{
+	if (!stretch->order)
+		return stretch->buffer + stretch->at * spill->entry_bytes;
+	if (stretch->at + AHEAD < stretch->count)
+		__builtin_prefetch(
+			stretch->buffer + stretch->order[stretch->at + AHEAD] * spill->entry_bytes);
+	return stretch->buffer + stretch->order[stretch->at] * spill->entry_bytes;
 }
 
 const void *external_sort_next(struct external_sort *spill, int *code, struct error *error)
@@ -227,7 +408,7 @@ const void *external_sort_next(struct external_sort *spill, int *code, struct er
 
 		if (stretch->at == stretch->count) /* it may have no buffer */
 			continue;
-		entry = stretch->buffer + stretch->at * spill->entry_bytes;
+		entry = head_of(spill, stretch);
 		if (least && spill->compare(head, entry) <= 0)
 			continue;
 		least = stretch;

@@ -20,6 +20,9 @@ struct external_sort;
 /* Entries of `entry_bytes` (at most EXTERNAL_SORT_ENTRY_MAX). `mem_bytes` 0: all stays in memory. */
 int external_sort_new(struct external_sort **spill, size_t entry_bytes,
 	int (*compare)(const void *a, const void *b), uint64_t mem_bytes, struct error *error);
+/* For many entries of some size: `key` gives the two numbers by which they are ordered first, and `compare`
+ * those whose numbers are equal. Before the first put. */
+void external_sort_by(struct external_sort *spill, void (*key)(const void *entry, uint64_t key[2]));
 void external_sort_free(struct external_sort *spill);
 /* Copies the entry. ERROR_IO: no memory, or no space for the file. */
 int external_sort_put(struct external_sort *spill, const void *entry, struct error *error);

@@ -16,7 +16,9 @@
 
 #define NESTING_MAX 64u
 #define STEPS_MAX 1024u
-#define INCLUSIVE ":incl"
+
+/* Ends of columns' names that may be left out. */
+static const char *const endings[] = {":incl", "_ns"};
 
 enum step_kind {
 	STEP_NUMBER,
@@ -92,24 +94,28 @@ static int emit(struct parser *p, struct step step)
 
 static int parse_comparison(struct parser *p);
 
-/* How much of the text is this name, with or without its ":incl"; 0: it is another one. */
+/* How much of the text is this name, with or without its ending; 0: it is another one. */
 static size_t name_match(const char *text, const char *name)
 {
-	size_t size = strlen(name), suffix = strlen(INCLUSIVE);
+	size_t size = strlen(name);
 
 	if (size && strncasecmp(text, name, size) == 0)
 		return size;
-	if (size > suffix && strcmp(name + size - suffix, INCLUSIVE) == 0 &&
-		strncasecmp(text, name, size - suffix) == 0)
-		return size - suffix;
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		size_t ending = strlen(endings[i]);
+
+		if (size > ending && strcmp(name + size - ending, endings[i]) == 0 &&
+			strncasecmp(text, name, size - ending) == 0)
+			return size - ending;
+	}
 	return 0;
 }
 
 /* The longest name that stands here; a name may begin with another. */
 static int parse_column_name(struct parser *p, enum step_kind kind)
 {
-	size_t longest = 0, column = 0;
-	char what[200];
+	size_t longest = 0, column = 0, word = strcspn(p->at, " \t+-*/^()<>=!,{}$@");
+	char what[300];
 
 	for (size_t i = 0; p->names && i < p->columns; i++) {
 		size_t size = p->names[i] ? name_match(p->at, p->names[i]) : 0;
@@ -120,8 +126,10 @@ static int parse_column_name(struct parser *p, enum step_kind kind)
 		}
 	}
 	if (!longest) {
-		snprintf(what, sizeof(what), "a column's number%s%s%s%s is missing here",
-			p->names ? " or name" : "", p->names && p->columns ? ", such as " : "",
+		snprintf(what, sizeof(what), "%s%.*s%sa column's number%s%s%.100s%s is missing here",
+			word ? "there is no column '" : "", (int)(word < 60 ? word : 60), p->at,
+			word ? "'; " : "", p->names ? " or name" : "",
+			p->names && p->columns ? ", such as " : "",
 			p->names && p->columns && p->names[0] ? p->names[0] : "",
 			p->names && p->columns ? "," : "");
 		return fail(p, what);
@@ -324,6 +332,14 @@ int formula_parse_named(struct formula **formula, const char *text, const char *
 void formula_free(struct formula *formula)
 {
 	free(formula);
+}
+
+bool formula_has_root(const struct formula *formula)
+{
+	for (size_t i = 0; i < formula->count; i++)
+		if (formula->steps[i].kind == STEP_ROOT)
+			return true;
+	return false;
 }
 
 /* ---- values ---- */

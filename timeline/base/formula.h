@@ -9,7 +9,7 @@
  * )
  *
  * $n is the n-th column's value in the current row, counted from 0, @n its value in the root; a column's name
- * may stand for n, if the caller has names, and its ":incl" may be left out; in braces, where
+ * may stand for n, if the caller has names, and its ":incl" or "_ns" may be left out; in braces, where
  * other characters follow it. Functions: avg
  * sum min max stdev (any number of arguments), abs sqrt exp log log10 floor ceil round (one), pow (two), if
  * (three). Undefined results (0/0, the root of -1) are NaN, which propagates.
@@ -32,6 +32,8 @@ int formula_parse(struct formula **formula, const char *text, size_t columns, st
 int formula_parse_named(struct formula **formula, const char *text, const char *const *names, size_t columns,
 	struct error *error);
 void formula_free(struct formula *formula);
+/* It has an @n: without the root's values it has none. */
+bool formula_has_root(const struct formula *formula);
 
 /* Both arrays have as many columns as it was parsed for. */
 double formula_value(const struct formula *formula, const double *row, const double *root);

@@ -3,6 +3,7 @@
 #ifndef TIMELINE_PATH_H
 #define TIMELINE_PATH_H
 
+#include <stdbool.h>
 #include <string.h>
 
 /* The last part of a path, after its last slash; if the path ends in a slash (as a run's may), the
@@ -17,5 +18,9 @@ static inline const char *path_base(const char *path)
 		at--;
 	return at;
 }
+
+/* The same file by its name alone, as compilers write it: "/b/src/../include/x.h" and "/b/include/./x.h".
+ * Looks at no file. */
+bool path_is_same(const char *a, const char *b);
 
 #endif

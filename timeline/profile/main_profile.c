@@ -14,6 +14,7 @@
 #include "timeline/profile/profile_each_report.h"
 #include "timeline/profile/profile_merge.h"
 #include "timeline/profile/profile_report.h"
+#include "timeline/profile/profile_sort.h"
 #include "timeline/profile/source_report.h"
 #include "timeline/report/coverage.h"
 #include "timeline/report/program.h"
@@ -24,13 +25,15 @@
 
 struct choice {
 	enum profile_view view;
-	bool all;
+	bool all, has_view;
 	bool is_flame;
+	bool is_list;			/* functions alone, no tree */
+	const char *sort;		/* NULL: as the view wants */
 	const char *svg;		/* where the flame graph goes as a picture; NULL: text */
 	const char *others[MERGE_RUNS]; /* runs merged with the first one */
 	size_t other_count;
-	bool is_union; /* their metrics as those of one run */
-	enum profile_over_key over, each;
+	bool is_union;	    /* their metrics as those of one run */
+	int over, each;	    /* enum stream_groups_by; -1: no such question */
 	const char *source; /* FILE[:LINE]; NULL: a view */
 	struct source_file file;
 };
@@ -43,6 +46,7 @@ static int take_view(void *own, const char *value, struct error *error)
 	if (view < 0)
 		return error_set(error, ERROR_USAGE, "--view %s: say top-down, bottom-up or flat", value);
 	choice->view = (enum profile_view)view;
+	choice->has_view = true;
 	return 0;
 }
 
@@ -73,22 +77,49 @@ static int take_union(void *own, const char *value, struct error *error)
 
 static int take_over(void *own, const char *value, struct error *error)
 {
-	int over = profile_over_find(value);
+	int over = stream_groups_find(value);
 
 	if (over < 0)
-		return error_set(error, ERROR_USAGE, "--over %s: say " PROFILE_OVER_NAMES, value);
-	((struct choice *)own)->over = (enum profile_over_key)over;
+		return error_set(error, ERROR_USAGE, "--over %s: say " STREAM_GROUPS_NAMES, value);
+	((struct choice *)own)->over = over;
 	return 0;
 }
 
 static int take_each(void *own, const char *value, struct error *error)
 {
-	int each = profile_over_find(value);
+	int each = stream_groups_find(value);
 
 	if (each < 0)
-		return error_set(error, ERROR_USAGE, "--each %s: say " PROFILE_OVER_NAMES, value);
-	((struct choice *)own)->each = (enum profile_over_key)each;
+		return error_set(error, ERROR_USAGE, "--each %s: say " STREAM_GROUPS_NAMES, value);
+	((struct choice *)own)->each = each;
 	return 0;
+}
+
+/* --by KEY of streams asks as --each KEY does: other readers have that name for it. Of code only functions
+ * are a plain list: the view of callers without callers. */
+static int take_by(const struct program_call *call, struct choice *choice, struct error *error)
+{
+	const char *by = select_by(call->select);
+	int rc = 0;
+
+	if (!by)
+		return 0;
+	choice->is_list = strcmp(by, "function") == 0;
+	if (!choice->is_list) {
+		choice->each = stream_groups_find(by);
+		return choice->each < 0 ? error_set(error, ERROR_USAGE,
+						  "--by %s: say function, or " STREAM_GROUPS_NAMES
+						  "; --view flat has modules, files and lines",
+						  by)
+					: 0;
+	}
+	if ((choice->has_view && choice->view != PROFILE_FLAT) || choice->is_flame || choice->source)
+		return error_set(error, ERROR_USAGE,
+			"--by function is a list of --view flat: leave out --flame, --source and other "
+			"views");
+	rc = select_refuse(call->select, "depth", "--by function", error);
+	choice->view = PROFILE_BOTTOM_UP;
+	return rc ? rc : select_option(call->select, "depth", "1", error);
 }
 
 static int take_source(void *own, const char *value, struct error *error)
@@ -159,6 +190,20 @@ static void print_trust(const struct profile *profile, const struct profile_prin
 			(unsigned long long)samples, samples == 1 ? "" : "s");
 	if (printed->rough)
 		printf("? marks rows of fewer than %u samples\n", PROFILE_ROUGH_SAMPLES);
+}
+
+/* Who did the work stands first where callers are below; else who had it done. */
+static int sort_rows(
+	struct program_call *call, struct profile *profile, struct profile_over *over, struct error *error)
+{
+	const struct choice *choice = call->own;
+	const char *word = choice->sort ? choice->sort : choice->view == PROFILE_BOTTOM_UP ? "self" : NULL;
+	struct profile_sort sort;
+	int rc = word && profile->count ? profile_sort_find(&sort, profile, word, error) : 0;
+
+	if (word && profile->count && rc == 0)
+		rc = profile_sort_rows(profile, over, &sort, &call->arena, error);
+	return rc;
 }
 
 static int print_rows(struct program_call *call, const struct profile *profile,
@@ -296,6 +341,44 @@ static int take_part(struct program_call *call, struct run *run, struct profile 
 	return rc == 0 ? coverage_compute(coverage, run, call->select, error) : rc;
 }
 
+/* What no other run has: in a table, since rows alone do not tell it. */
+static int say_lone(struct program_call *call, struct run *const *runs, const struct profile *profiles,
+	size_t count, struct error *error)
+{
+	const struct choice *choice = call->own;
+	const struct profile_lone *lone;
+	int rc = profile_merge_lone(
+		&lone, profiles, count, choice->view == PROFILE_TOP_DOWN, &call->arena, error);
+
+	for (size_t i = 0; i < count && rc == 0; i++)
+		if (lone[i].lone)
+			report_fit_say("%zu of %zu rows of %s are in no other run%s%s%s", lone[i].lone,
+				lone[i].rows, run_path(runs[i]), lone[i].metric ? ": " : "",
+				lone[i].metric
+					? arena_printf(&call->arena, "%.1f %% of its ", lone[i].percent)
+					: "",
+				lone[i].metric ? lone[i].metric : "");
+	return rc;
+}
+
+/* A union's --metric is of any of the runs. */
+static int check_metrics(struct program_call *call, const struct profile *merged, struct error *error)
+{
+	const struct choice *choice = call->own;
+	const char **names = arena_calloc(&call->arena, merged->metric_count + 1, sizeof *names), *unmet;
+
+	if (!names)
+		return error_memory(error);
+	for (size_t m = 0; m < merged->metric_count; m++)
+		names[m] = merged->metrics[m].name;
+	unmet = choice->is_union ? select_unmet_metric(call->select, names, merged->metric_count) : NULL;
+	return unmet ? error_set(error, ERROR_USAGE,
+			       "--metric: no run of the union has '%s'; hpct-info --metrics lists what each "
+			       "has",
+			       unmet)
+		     : 0;
+}
+
 /* Nothing is printed until all runs are read. */
 static int work_merge(struct program_call *call, const struct choice *choice, struct error *error)
 {
@@ -318,8 +401,14 @@ static int work_merge(struct program_call *call, const struct choice *choice, st
 	if (rc == 0)
 		rc = profile_merge(&merged, profiles, choice->is_union ? NULL : names, count,
 			choice->view == PROFILE_TOP_DOWN, false, &call->arena, error);
+	if (rc == 0)
+		rc = check_metrics(call, &merged, error);
 	for (size_t i = 0; i < count && rc == 0 && call->format == REPORT_TABLE; i++)
 		print_coverage(&coverages[i], runs[i], names[i]);
+	if (rc == 0 && call->format == REPORT_TABLE)
+		rc = say_lone(call, runs, profiles, count, error);
+	if (rc == 0)
+		rc = sort_rows(call, &merged, NULL, error);
 	if (rc == 0)
 		rc = print_rows(call, &merged, NULL, error);
 	for (size_t i = 1; i < count; i++)
@@ -334,19 +423,24 @@ static int check_choice(const struct program_call *call, const struct choice *ch
 	size_t formulas;
 
 	select_formulas(call->select, &formulas);
+	if (choice->sort && (choice->is_flame || choice->source || choice->each >= 0))
+		return error_set(error, ERROR_USAGE,
+			"--sort is of the rows of a view: leave out --flame, --source, --each and --by");
 	if (choice->is_flame && (choice->other_count || choice->source || choice->view == PROFILE_FLAT))
 		return error_set(error, ERROR_USAGE,
 			"--flame is of one run and of --view top-down or bottom-up: leave out --merge, "
 			"--source and --view flat");
 	if (choice->other_count && choice->source)
 		return error_set(error, ERROR_USAGE, "--source is of one run, not with --merge");
-	if (choice->over && (choice->other_count || choice->source || choice->is_flame))
+	if (choice->over >= 0 && (choice->other_count || choice->source || choice->is_flame))
 		return error_set(error, ERROR_USAGE,
 			"--over adds columns to the rows of one run: leave out --merge, --source and "
 			"--flame");
-	if (choice->each && (choice->over || choice->other_count || choice->source || choice->is_flame))
+	if (choice->each >= 0 &&
+		(choice->over >= 0 || choice->other_count || choice->source || choice->is_flame))
 		return error_set(error, ERROR_USAGE,
-			"--each has rows of its own, of one run: leave out --over, --merge, --union, "
+			"--each and --by have rows of their own, of one run: leave out --over, --merge, "
+			"--union, "
 			"--source "
 			"and --flame");
 	if (formulas && (choice->source || choice->is_flame))
@@ -360,8 +454,8 @@ static int work_each(struct program_call *call, const struct choice *choice, str
 	struct profile profile = {0};
 	struct profile_each *each;
 	size_t count;
-	int rc = profile_each_compute(
-		&profile, &each, &count, call->run, call->select, choice->each, &call->arena, error);
+	int rc = profile_each_compute(&profile, &each, &count, call->run, call->select,
+		(enum stream_groups_by)choice->each, call->format == REPORT_TABLE, &call->arena, error);
 
 	if (rc == 0 && call->format == REPORT_TABLE)
 		rc = print_own_coverage(call, error);
@@ -374,24 +468,30 @@ static int work_rows(struct program_call *call, struct choice *choice, struct er
 {
 	struct profile profile = {0};
 	struct profile_over over;
-	int rc = choice->over ? profile_over_compute(&profile, &over, call->run, call->select, choice->view,
-					choice->over, &call->arena, error)
-			      : (call->format == REPORT_TABLE && !choice->is_flame ? profile_compute_counted
-										   : profile_compute)(
-					&profile, call->run, call->select, choice->view, &call->arena, error);
+	int rc = choice->over >= 0
+			 ? profile_over_compute(&profile, &over, call->run, call->select, choice->view,
+				   (enum stream_groups_by)choice->over, &call->arena, error)
+			 : (call->format == REPORT_TABLE && !choice->is_flame ? profile_compute_counted
+									      : profile_compute)(
+				   &profile, call->run, call->select, choice->view, &call->arena, error);
 
+	if (rc == 0 && !choice->is_flame)
+		rc = sort_rows(call, &profile, choice->over >= 0 ? &over : NULL, error);
 	if (rc == 0 && call->format == REPORT_TABLE && !(choice->svg && strcmp(choice->svg, "-") == 0))
 		rc = print_own_coverage(call, error);
 	if (rc < 0)
 		return rc;
 	return choice->is_flame ? print_flame(call, &profile, error)
-				: print_rows(call, &profile, choice->over ? &over : NULL, error);
+				: print_rows(call, &profile, choice->over >= 0 ? &over : NULL, error);
 }
 
 static int work(struct program_call *call, struct error *error)
 {
 	struct choice *choice = call->own;
-	int rc = check_choice(call, choice, error);
+	int rc = take_by(call, choice, error);
+
+	if (rc == 0)
+		rc = check_choice(call, choice, error);
 
 	if (rc < 0 || choice->other_count)
 		return rc < 0 ? rc : work_merge(call, choice, error);
@@ -400,16 +500,26 @@ static int work(struct program_call *call, struct error *error)
 		rc = select_require_sums(call->select, error);
 	if (rc < 0)
 		return rc;
-	if (choice->each)
+	if (choice->each >= 0)
 		return work_each(call, choice, error);
 	return choice->source ? work_source(call, choice, error) : work_rows(call, choice, error);
+}
+
+static void prepare(struct program_call *call)
+{
+	const struct choice *choice = call->own;
+
+	if (choice->is_union)
+		select_take_any_metric(call->select);
 }
 
 static const struct program_option options[] = {
 	{0, "view", "VIEW", "top-down (default), bottom-up or flat", take_view},
 	{'a', "all", NULL, "tables: also rows below 0.1 %; --source: all lines",
 		.to = offsetof(struct choice, all)},
-	{0, "over", "KEY", "how metrics are spread over: " PROFILE_OVER_NAMES, take_over},
+	{0, "sort", "WHAT", "siblings by self, total (default), name, or a METRIC; bottom-up: self",
+		.to = offsetof(struct choice, sort)},
+	{0, "over", "KEY", "how metrics are spread over: " STREAM_GROUPS_NAMES, take_over},
 	{0, "each", "KEY", "instead of the tree: what each of them has, by themselves", take_each},
 	{0, "flame", NULL, "a flame graph as text; --metric chooses what is wide",
 		.to = offsetof(struct choice, is_flame)},
@@ -431,10 +541,13 @@ static const struct program program = {
 	.operands = "[RUN]",
 	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_STATE_METRICS | PROGRAM_GPU |
 		PROGRAM_FORMULAS,
-	.refused = "by op min",
+	.refused = "op min",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
-	.notes = "incl: with callees, recursion counted once; excl: without. ~ marks inlined functions, "
+	.notes = "KEY is function (with --view flat a plain list by self time), rank, thread, process, "
+		 "program, "
+		 "host, device or stream: what each of them has.\n"
+		 "incl: with callees, recursion counted once; excl: without. ~ marks inlined functions, "
 		 "? rows of fewer than 20 samples. "
 		 "The position is the call site; for the topmost row, the definition.\n"
 		 "--metric REALTIME counts the wall time of threads, working or waiting; BLOCKED, "
@@ -444,12 +557,13 @@ static const struct program program = {
 		 "--metric 'waste = $2 * 4 - $1' adds a column: $n is the row's n-th number, from 0, or "
 		 "$CPUTIME:excl, @n the root's; hpct-view(1) lists operators and functions, and "
 		 "~/.config/hpct/formulas keeps them by name.\n",
+	.prepare = prepare,
 	.work = work,
 };
 
 int main(int argc, char **argv)
 {
-	static struct choice choice = {.view = PROFILE_TOP_DOWN};
+	static struct choice choice = {.view = PROFILE_TOP_DOWN, .over = -1, .each = -1};
 
 	return program_main(&program, &choice, argc, argv);
 }

@@ -210,6 +210,97 @@ static int put_all(struct merge *merge, struct profile_tree *tree, struct error 
 	return rc;
 }
 
+/* ---- what is in one of them alone ---- */
+
+/* The number of each row's node, of all profiles one after another; of a node in how many profiles it is. */
+struct places {
+	uint32_t *nodes, *profiles, *last;
+	size_t count, capacity, last_capacity;
+};
+
+static bool put_place(struct places *places, uint32_t node, uint32_t profile)
+{
+	if (!array_reserve_zero(&places->profiles, &places->capacity, (size_t)node + 1, sizeof(uint32_t)) ||
+		!array_reserve_zero(
+			&places->last, &places->last_capacity, (size_t)node + 1, sizeof(uint32_t)))
+		return false;
+	places->profiles[node] += places->last[node] != profile + 1;
+	places->last[node] = profile + 1;
+	return true;
+}
+
+static int find_places(struct places *places, const struct merge *merge, struct error *error)
+{
+	struct profile_tree tree = {0};
+	size_t first = 0;
+	bool is_ok = profile_tree_init(&tree, NULL, 0) == 0;
+
+	for (uint32_t p = 0; p < merge->count && is_ok; p++) {
+		const struct profile *profile = &merge->profiles[p];
+
+		for (size_t i = 0; i < profile->count && is_ok; i++) {
+			const struct profile_row *row = &profile->rows[i];
+			struct profile_tree_key key;
+			uint32_t node = PROFILE_TREE_ROOT;
+
+			if (i) {
+				key = key_of(merge, row, places->nodes[first + row->parent]);
+				node = profile_tree_node(&tree, &key);
+			}
+			places->nodes[first + i] = node;
+			is_ok = !tree.failed && put_place(places, node, p);
+		}
+		first += profile->count;
+	}
+	profile_tree_fini(&tree);
+	return is_ok ? 0 : error_memory(error);
+}
+
+static struct profile_lone lone_of(const struct profile *profile, const struct places *places, size_t first)
+{
+	struct profile_lone lone = {.rows = profile->count};
+	double whole = 0, sum = 0;
+
+	for (size_t i = 0; i < profile->count; i++) {
+		const struct profile_row *row = &profile->rows[i];
+		bool is_lone = places->profiles[places->nodes[first + i]] == 1;
+		double own = profile->metric_count ? real_of(&profile->metrics[0], row->exclusive[0]) : 0;
+
+		lone.lone += is_lone;
+		sum += is_lone ? own : 0;
+		whole += own;
+	}
+	lone.percent = whole > 0 ? 100 * sum / whole : 0;
+	lone.metric = profile->metric_count ? profile->metrics[0].name : NULL;
+	return lone;
+}
+
+int profile_merge_lone(const struct profile_lone **result, const struct profile *profiles, size_t count,
+	bool is_top_down, struct arena *arena, struct error *error)
+{
+	const struct merge merge = {.profiles = profiles, .count = count, .is_top_down = is_top_down};
+	struct profile_lone *lone = arena_calloc(arena, count + 1, sizeof *lone);
+	struct places places = {0};
+	size_t rows = 0, first = 0;
+	int rc;
+
+	for (size_t p = 0; p < count; p++)
+		rows += profiles[p].count;
+	places.nodes = calloc(rows + 1, sizeof *places.nodes);
+	rc = lone && places.nodes ? find_places(&places, &merge, error) : error_memory(error);
+	for (size_t p = 0; p < count && rc == 0; p++) {
+		lone[p] = lone_of(&profiles[p], &places, first);
+		first += profiles[p].count;
+	}
+	free(places.nodes);
+	free(places.profiles);
+	free(places.last);
+	*result = lone;
+	return rc;
+}
+
+/* ---- the whole ---- */
+
 int profile_merge(struct profile *merged, const struct profile *profiles, const char *const *names,
 	size_t count, bool is_top_down, bool has_difference, struct arena *arena, struct error *error)
 {

@@ -26,4 +26,15 @@
 int profile_merge(struct profile *merged, const struct profile *profiles, const char *const *names,
 	size_t count, bool is_top_down, bool has_difference, struct arena *arena, struct error *error);
 
+/* What a profile has where the others have nothing: its rows, and what these count themselves, in per cent of
+ * all of its first metric. */
+struct profile_lone {
+	size_t rows, lone;
+	double percent;
+	const char *metric; /* NULL: it has none */
+};
+/* Of each profile, in the arena. */
+int profile_merge_lone(const struct profile_lone **lone, const struct profile *profiles, size_t count,
+	bool is_top_down, struct arena *arena, struct error *error);
+
 #endif

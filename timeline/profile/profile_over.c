@@ -12,17 +12,6 @@
 #include "store/base/arena.h"
 #include "timeline/profile/profile_tree.h"
 
-static const char *const key_names[PROFILE_OVER_COUNT] = {
-	NULL, "rank", "thread", "process", "host", "device", "stream"};
-
-int profile_over_find(const char *name)
-{
-	for (int i = PROFILE_OVER_RANK; i < PROFILE_OVER_COUNT; i++)
-		if (strcmp(key_names[i], name) == 0)
-			return i;
-	return -1;
-}
-
 double profile_spread_variation(const struct profile_spread *spread)
 {
 	return spread->mean != 0 ? spread->deviation / spread->mean : NAN;
@@ -30,94 +19,18 @@ double profile_spread_variation(const struct profile_spread *spread)
 
 /* ---- groups ---- */
 
-struct member {
-	const char *host; /* "": does not matter */
-	uint64_t number, generation;
-	uint32_t stream;
-};
-
-struct groups {
-	struct member *members;	  /* those of a group stand together */
-	uint32_t *streams, *ends; /* of the members; where each group ends among them */
-	size_t count, member_count;
-};
-
-/* False: it is in no group. */
-static bool member_of(
-	struct member *member, const struct run *run, uint32_t stream, enum profile_over_key key)
-{
-	const struct run_stream *r = run_stream(run, stream);
-	bool is_thread = r->s.kind == STORE_STREAM_CPU;
-
-	*member = (struct member){.host = "", .stream = stream};
-	switch (key) {
-	case PROFILE_OVER_RANK:
-		member->number = (uint32_t)r->s.rank;
-		return r->s.rank >= 0;
-	case PROFILE_OVER_THREAD:
-		member->number = stream;
-		return is_thread;
-	case PROFILE_OVER_STREAM:
-		member->number = stream;
-		return true;
-	case PROFILE_OVER_PROCESS:
-		member->host = r->host;
-		member->number = r->s.pid;
-		member->generation = r->s.generation;
-		return true;
-	case PROFILE_OVER_HOST:
-		member->host = r->host;
-		return true;
-	default:
-		member->host = r->host;
-		member->number = r->s.device;
-		return !is_thread && r->s.device != UINT32_MAX;
-	}
-}
-
-static int compare_groups(const struct member *a, const struct member *b)
-{
-	int order = strcmp(a->host, b->host);
-
-	if (!order)
-		order = (a->number > b->number) - (a->number < b->number);
-	return order ? order : (a->generation > b->generation) - (a->generation < b->generation);
-}
-
-static int compare_members(const void *left, const void *right)
-{
-	const struct member *a = left, *b = right;
-	int order = compare_groups(a, b);
-
-	return order ? order : (a->stream > b->stream) - (a->stream < b->stream);
-}
-
-static int groups_make(struct groups *groups, const struct run *run, const struct select *select,
-	enum profile_over_key key, struct arena *arena, struct error *error)
+static int groups_make(struct stream_groups *groups, struct run *run, const struct select *select,
+	enum stream_groups_by by, bool has_labels, struct arena *arena, struct error *error)
 {
 	uint32_t count;
 	const uint32_t *streams = profile_streams(select, &count);
+	int rc = stream_groups_make(groups, run, streams, count, by, has_labels, arena, error);
 
-	groups->members = arena_calloc(arena, (size_t)count + 1, sizeof *groups->members);
-	groups->streams = arena_calloc(arena, (size_t)count + 1, sizeof *groups->streams);
-	groups->ends = arena_calloc(arena, (size_t)count + 1, sizeof *groups->ends);
-	if (!groups->members || !groups->streams || !groups->ends)
-		return error_memory(error);
-	for (uint32_t i = 0; i < count; i++)
-		groups->member_count +=
-			member_of(&groups->members[groups->member_count], run, streams[i], key);
-	if (!groups->member_count)
+	if (rc == 0 && !groups->count)
 		return error_set(error, ERROR_EMPTY,
-			"--over %s: no chosen stream of %s has one; hpct-info --streams lists what they have",
-			key_names[key], run_path(run));
-	qsort(groups->members, groups->member_count, sizeof *groups->members, compare_members);
-	for (size_t i = 0; i < groups->member_count; i++) {
-		groups->streams[i] = groups->members[i].stream;
-		if (i && compare_groups(&groups->members[i - 1], &groups->members[i]))
-			groups->ends[groups->count++] = (uint32_t)i;
-	}
-	groups->ends[groups->count++] = (uint32_t)groups->member_count;
-	return 0;
+			"by %s: no chosen stream of %s has one; hpct-info --streams lists what they have",
+			stream_groups_name(by), run_path(run));
+	return rc;
 }
 
 /* ---- spreads ---- */
@@ -195,15 +108,13 @@ static int add_group(struct sums *sums, const struct profile *profile, const str
 }
 
 static int add_groups(struct sums *sums, const struct profile *profile, const struct profile_tree *all,
-	const struct groups *groups, struct profile_part part, struct error *error)
+	const struct stream_groups *groups, struct profile_part part, struct error *error)
 {
-	uint32_t from = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < groups->count && rc == 0; i++) {
-		part.streams = groups->streams + from;
-		part.count = groups->ends[i] - from;
-		from = groups->ends[i];
+		part.streams = groups->streams + groups->groups[i].first;
+		part.count = groups->groups[i].count;
 		rc = add_group(sums, profile, all, &part, error);
 	}
 	return rc;
@@ -231,14 +142,14 @@ static int spreads_make(struct profile_over *over, const struct profile *profile
 }
 
 int profile_over_compute(struct profile *profile, struct profile_over *over, struct run *run,
-	const struct select *select, enum profile_view view, enum profile_over_key key, struct arena *arena,
+	const struct select *select, enum profile_view view, enum stream_groups_by by, struct arena *arena,
 	struct error *error)
 {
 	struct profile_part part = {.run = run, .select = select, .view = view, .arena = arena};
-	struct groups groups = {0};
+	struct stream_groups groups = {0};
 	struct profile_tree all;
 	struct sums *sums;
-	int rc = groups_make(&groups, run, select, key, arena, error);
+	int rc = groups_make(&groups, run, select, by, false, arena, error);
 
 	*over = (struct profile_over){.groups = groups.count};
 	if (rc == 0)
@@ -255,24 +166,6 @@ int profile_over_compute(struct profile *profile, struct profile_over *over, str
 }
 
 /* ---- each group by itself ---- */
-
-static const char *group_text(
-	const struct member *member, const struct run *run, enum profile_over_key key, struct arena *arena)
-{
-	switch (key) {
-	case PROFILE_OVER_RANK:
-		return arena_printf(arena, "%u", (unsigned)member->number);
-	case PROFILE_OVER_PROCESS:
-		return arena_printf(arena, "%s/%llu.%llu", member->host, (unsigned long long)member->number,
-			(unsigned long long)member->generation);
-	case PROFILE_OVER_HOST:
-		return arena_printf(arena, "%s", member->host);
-	case PROFILE_OVER_DEVICE:
-		return arena_printf(arena, "%s/%llu", member->host, (unsigned long long)member->number);
-	default:
-		return arena_printf(arena, "%s", run_stream(run, member->stream)->text);
-	}
-}
 
 static int each_fill(struct profile_each *each, const struct profile *profile,
 	const struct profile_part *part, struct error *error)
@@ -293,12 +186,12 @@ static int each_fill(struct profile_each *each, const struct profile *profile,
 }
 
 int profile_each_compute(struct profile *profile, struct profile_each **each, size_t *count, struct run *run,
-	const struct select *select, enum profile_over_key key, struct arena *arena, struct error *error)
+	const struct select *select, enum stream_groups_by by, bool has_labels, struct arena *arena,
+	struct error *error)
 {
 	struct profile_part part = {.run = run, .select = select, .view = PROFILE_TOP_DOWN, .arena = arena};
-	struct groups groups = {0};
-	uint32_t from = 0;
-	int rc = groups_make(&groups, run, select, key, arena, error);
+	struct stream_groups groups = {0};
+	int rc = groups_make(&groups, run, select, by, has_labels, arena, error);
 
 	if (rc == 0)
 		rc = profile_compute(profile, run, select, PROFILE_TOP_DOWN, arena, error);
@@ -306,15 +199,14 @@ int profile_each_compute(struct profile *profile, struct profile_each **each, si
 	*count = groups.count;
 	if (rc == 0 && !*each)
 		rc = error_memory(error);
-	for (size_t i = 0; i < groups.count && rc == 0; i++) {
+	for (uint32_t i = 0; i < groups.count && rc == 0; i++) {
 		struct profile_each *group = &(*each)[i];
 
-		group->key = group_text(&groups.members[from], run, key, arena);
-		group->streams = groups.ends[i] - from;
-		part.streams = groups.streams + from;
+		group->key = groups.groups[i].label;
+		group->streams = groups.groups[i].count;
+		part.streams = groups.streams + groups.groups[i].first;
 		part.count = group->streams;
-		from = groups.ends[i];
-		rc = group->key ? each_fill(group, profile, &part, error) : error_memory(error);
+		rc = each_fill(group, profile, &part, error);
 	}
 	return rc;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_over.h - how a profile's metrics are spread over ranks, threads, processes, hosts, devices
- * or streams (S0 4.5): of each row the sum, minimum, mean, maximum and standard deviation of its values in
- * the groups.
+ * profile_over.h - how a profile's metrics are spread over ranks, threads, processes, programs, hosts,
+ * devices or streams (S0 4.5): of each row the sum, minimum, mean, maximum and standard deviation of its
+ * values in the groups.
  *
  *   rank 0  solve 10     rank 1  solve 14     rank 2  -       solve: sum 24, min 0, mean 8, max 14
  *
@@ -13,19 +13,7 @@
 #define TIMELINE_PROFILE_OVER_H
 
 #include "timeline/profile/profile.h"
-
-enum profile_over_key {
-	PROFILE_OVER_NONE,
-	PROFILE_OVER_RANK,
-	PROFILE_OVER_THREAD,
-	PROFILE_OVER_PROCESS,
-	PROFILE_OVER_HOST,
-	PROFILE_OVER_DEVICE,
-	PROFILE_OVER_STREAM,
-	PROFILE_OVER_COUNT
-};
-#define PROFILE_OVER_NAMES "rank, thread, process, host, device or stream"
-int profile_over_find(const char *name); /* -1: none */
+#include "timeline/report/stream_groups.h"
 
 struct profile_spread {
 	double sum, min, mean, max, deviation;
@@ -42,12 +30,12 @@ double profile_spread_variation(const struct profile_spread *spread);
 
 /* The profile, as profile_compute() makes it, and its spread. ERROR_EMPTY: no chosen stream is in a group. */
 int profile_over_compute(struct profile *profile, struct profile_over *over, struct run *run,
-	const struct select *select, enum profile_view view, enum profile_over_key key, struct arena *arena,
+	const struct select *select, enum profile_view view, enum stream_groups_by by, struct arena *arena,
 	struct error *error);
 
 /* What each group has, of everything that is selected. */
 struct profile_each {
-	const char *key; /* the rank, the stream, HOST/PID.GENERATION, the host, HOST/DEVICE */
+	const char *key; /* the label of its struct stream_group */
 	uint32_t streams;
 	double *values; /* by metric, inclusive */
 };
@@ -55,6 +43,7 @@ struct profile_each {
 /* The groups in their order, in `each`, and the metrics, in profile->metrics; the profile has its rows, too.
  * In `arena`. ERROR_EMPTY as above. */
 int profile_each_compute(struct profile *profile, struct profile_each **each, size_t *count, struct run *run,
-	const struct select *select, enum profile_over_key key, struct arena *arena, struct error *error);
+	const struct select *select, enum stream_groups_by by, bool has_labels, struct arena *arena,
+	struct error *error);
 
 #endif

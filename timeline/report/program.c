@@ -13,6 +13,7 @@
 
 #include "timeline/base/progress.h"
 #include "timeline/base/sigbus.h"
+#include "timeline/report/program_help.h"
 #include "timeline/report/program_words.h"
 #include "timeline/report/report_fit.h"
 #include "timeline/report/terminal.h"
@@ -62,8 +63,12 @@ static int prepare(struct program_words *words, struct error *error)
 		select_take_state_metrics(call->select);
 	if (uses & PROGRAM_GPU)
 		select_take_gpu(call->select);
-	if (uses & PROGRAM_FORMULAS)
+	if (uses & (PROGRAM_FORMULAS | PROGRAM_ROW_FORMULAS))
 		select_take_formulas(call->select);
+	if (uses & PROGRAM_ROW_FORMULAS && program_refuses(words->program, "metric", strlen("metric")))
+		select_take_only_formulas(call->select);
+	if (uses & PROGRAM_ROW_FORMULAS)
+		report_take_formulas(call->select, true);
 	select_take_metric(call->select, words->program->metric);
 	return 0;
 }
@@ -121,6 +126,8 @@ static int work(struct program_words *words, struct error *error)
 	const struct program *program = words->program;
 	int rc;
 
+	if (program->prepare)
+		program->prepare(words->call);
 	use_terminal(words);
 	if (program->uses & PROGRAM_FORMAT)
 		progress_begin(program->name, STDERR_FILENO, PROGRESS_AFTER_NS);
@@ -195,6 +202,7 @@ int program_main(const struct program *program, void *own, int argc, char **argv
 	if (rc == 0)
 		rc = parse_and_work(&words, &error);
 	terminal_end();
+	report_take_formulas(NULL, true);
 	if (rc == 0)
 		rc = program_standard_flush(&error);
 

@@ -22,7 +22,9 @@ enum program_use {
 	PROGRAM_GPU = 32,	    /* ... and those of GPU operations (gpu_metric.h) */
 	PROGRAM_BESIDE = 64,	    /* a second operand is a run shown beside the first: the program calls
 				       select_bind_time() once it knows both */
-	PROGRAM_FORMULAS = 128	    /* --metric 'NAME = FORMULA' (formula_columns.h) */
+	PROGRAM_FORMULAS = 128,	    /* --metric 'NAME = FORMULA' (formula_columns.h) */
+	PROGRAM_ROW_FORMULAS = 256  /* the same, done by all reports of the program (report_formulas.h); if
+				       `refused` has "metric", --metric takes nothing else */
 };
 
 struct program_option {
@@ -59,6 +61,8 @@ struct program {
 	const char *refused; /* selector options that mean nothing to this program: "by top", NULL: none */
 	const struct program_option *options;
 	size_t option_count;
+	/* Once the words are read, before the run is opened; NULL: nothing. */
+	void (*prepare)(struct program_call *call);
 	const char *notes; /* printed below the options, one paragraph per line, wrapped when printed;
 			      NULL: none */
 	int (*work)(struct program_call *call, struct error *error);

@@ -60,6 +60,10 @@ static void put_help(FILE *out, const struct program *program, const struct prog
 		print_option(out, &program->options[i]);
 	if (program->uses & PROGRAM_SELECT)
 		print_selector(out, program);
+	if (program->uses & PROGRAM_ROW_FORMULAS)
+		fputs("  --metric 'N = F'  adds the column N: a formula of others', such as 'rate = $bytes / "
+		      "$time_ns'\n",
+			out);
 	for (size_t i = 0; i < shared_count; i++)
 		print_option(out, shared[i]);
 }

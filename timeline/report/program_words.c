@@ -212,12 +212,20 @@ static const char *next_word(struct program_words *words)
 	return words->at + 1 < words->argc ? words->argv[++words->at] : NULL;
 }
 
+/* Where --metric means no records it still adds formulas. */
+static bool is_refused(const struct program *program, const char *name)
+{
+	bool is_formula = program->uses & PROGRAM_ROW_FORMULAS && strcmp(name, "metric") == 0;
+
+	return !is_formula && program_refuses(program, name, strlen(name));
+}
+
 static int take_selector(
 	struct program_words *words, const char *name, const char *value, struct error *error)
 {
 	int rc;
 
-	if (!(words->program->uses & PROGRAM_SELECT) || program_refuses(words->program, name, strlen(name)))
+	if (!(words->program->uses & PROGRAM_SELECT) || is_refused(words->program, name))
 		return 1;
 	/* without a value only the name is judged */
 	rc = select_option(words->call->select, name, value ? value : "", error);

@@ -12,6 +12,7 @@
 #include "store/base/escape.h"
 #include "store/base/json.h"
 #include "timeline/base/progress.h"
+#include "timeline/report/report_formulas.h"
 #include "timeline/report/report_table.h"
 #include "timeline/report/terminal.h"
 
@@ -26,8 +27,15 @@ struct report {
 	struct store_bytes text;     /* tsv, json: waiting to be written */
 	struct store_bytes field;    /* scratch */
 	struct report_table table;
+	struct report_formulas *formulas; /* NULL: none */
 	bool failed;
 };
+
+/* Whose formulas reports of the process have from now on. */
+static struct {
+	const struct select *select; /* NULL: none */
+	bool has_whole;
+} taken;
 
 /* Of all reports of the process. */
 static struct {
@@ -75,23 +83,23 @@ void report_human_size(char text[REPORT_HUMAN_MAX], uint64_t bytes)
 
 /* ---- cells ---- */
 
-/* Puts the field, escaped, as the format wants it. */
-static void put_cell(struct report *report, const char *bytes, size_t size, bool is_quoted)
+/* Writes the field, escaped, as the format wants it. `column`: of those that are written. */
+static void write_cell(struct report *report, size_t column, const char *bytes, size_t size, bool is_quoted)
 {
-	assert(report->column < report->column_count);
+	const struct report_column *columns = report->formulas ? report->formulas->columns : report->columns;
+
 	switch (report->format) {
 	case REPORT_TABLE:
-		report_table_cell(&report->table, report->column, bytes, size);
+		report_table_cell(&report->table, column, bytes, size);
 		break;
 	case REPORT_TSV:
-		if (report->column > 0)
+		if (column > 0)
 			store_bytes_put(&report->text, "\t", 1);
 		store_bytes_put(&report->text, bytes, size);
 		break;
 	case REPORT_JSON:
-		store_bytes_put(&report->text, report->column > 0 ? "," : "{", 1);
-		json_put_string(&report->text, report->columns[report->column].name,
-			strlen(report->columns[report->column].name));
+		store_bytes_put(&report->text, column > 0 ? "," : "{", 1);
+		json_put_string(&report->text, columns[column].name, strlen(columns[column].name));
 		store_bytes_put(&report->text, ":", 1);
 		if (is_quoted)
 			json_put_string(&report->text, bytes, size);
@@ -99,7 +107,37 @@ static void put_cell(struct report *report, const char *bytes, size_t size, bool
 			store_bytes_put(&report->text, bytes, size);
 		break;
 	}
+}
+
+/* The next cell; `number`: what it is to formulas, NAN: none. */
+static void put_number_cell(
+	struct report *report, const char *bytes, size_t size, bool is_quoted, double number)
+{
+	assert(report->column < report->column_count);
+	if (report->formulas)
+		report_formulas_keep(report->formulas, report->column, bytes, size, is_quoted, number);
+	else
+		write_cell(report, report->column, bytes, size, is_quoted);
 	report->column++;
+}
+
+static void put_cell(struct report *report, const char *bytes, size_t size, bool is_quoted)
+{
+	put_number_cell(report, bytes, size, is_quoted, NAN);
+}
+
+/* A number that is given as text. */
+static double number_in(const struct report *report, const char *bytes, size_t size)
+{
+	char text[64], *end;
+	double number;
+
+	if (!report->formulas || !size || size >= sizeof text)
+		return NAN;
+	memcpy(text, bytes, size);
+	text[size] = '\0';
+	number = strtod(text, &end);
+	return *end || end == text ? NAN : number;
 }
 
 /* JSON has no word for what is not a finite number. */
@@ -121,8 +159,9 @@ void report_text(struct report *report, const char *bytes, size_t size)
 	else
 		escape_field(&report->field, bytes, size);
 	report->failed |= report->field.failed;
-	put_cell(report, (const char *)report->field.data, report->field.size,
-		report->format == REPORT_JSON && is_quoted(report, bytes, size));
+	put_number_cell(report, (const char *)report->field.data, report->field.size,
+		report->format == REPORT_JSON && is_quoted(report, bytes, size),
+		number_in(report, bytes, size));
 }
 
 void report_cell(struct report *report, const char *bytes, size_t size, bool is_number)
@@ -130,7 +169,8 @@ void report_cell(struct report *report, const char *bytes, size_t size, bool is_
 	report->field.size = 0;
 	escape_composed(&report->field, bytes, size);
 	report->failed |= report->field.failed;
-	put_cell(report, (const char *)report->field.data, report->field.size, !is_number);
+	put_number_cell(report, (const char *)report->field.data, report->field.size, !is_number,
+		is_number ? number_in(report, bytes, size) : NAN);
 }
 
 void report_string(struct report *report, const char *text)
@@ -169,7 +209,7 @@ void report_number(struct report *report, uint64_t value)
 		report_human_size(text, value);
 	else
 		size = store_decimal_put(text, value);
-	put_cell(report, text, size ? size : strlen(text), kind <= REPORT_COMPOSED);
+	put_number_cell(report, text, size ? size : strlen(text), kind <= REPORT_COMPOSED, (double)value);
 }
 
 void report_real(struct report *report, double value)
@@ -177,27 +217,34 @@ void report_real(struct report *report, double value)
 	char text[REPORT_HUMAN_MAX];
 
 	snprintf(text, sizeof text, "%.2f", value);
-	put_cell(report, text, strlen(text), false);
+	put_number_cell(report, text, strlen(text), false, value);
+}
+
+#define FIGURE_MAX 320 /* a table writes 1e308 out */
+
+static void figure_text(const struct report *report, char text[FIGURE_MAX], double value)
+{
+	if (report->format == REPORT_TABLE || (value == floor(value) && fabs(value) < 1e15))
+		snprintf(text, FIGURE_MAX, "%.*f", value == floor(value) || fabs(value) >= 1e15 ? 0 : 2,
+			value);
+	else
+		for (int digits = 15; digits <= 17; digits++) {
+			snprintf(text, FIGURE_MAX, "%.*g", digits, value);
+			if (strtod(text, NULL) == value)
+				break;
+		}
 }
 
 void report_figure(struct report *report, double value)
 {
-	char text[32];
+	char text[FIGURE_MAX];
 
 	if (!isfinite(value)) {
 		report_none(report);
 		return;
 	}
-	if (report->format == REPORT_TABLE || (value == floor(value) && fabs(value) < 1e15))
-		snprintf(text, sizeof text, "%.*f", value == floor(value) || fabs(value) >= 1e15 ? 0 : 2,
-			value);
-	else
-		for (int digits = 15; digits <= 17; digits++) {
-			snprintf(text, sizeof text, "%.*g", digits, value);
-			if (strtod(text, NULL) == value)
-				break;
-		}
-	put_cell(report, text, strlen(text), false);
+	figure_text(report, text, value);
+	put_number_cell(report, text, strlen(text), false, value);
 }
 
 void report_none(struct report *report)
@@ -247,11 +294,8 @@ int report_flush(struct report *report, struct error *error)
 	return write_end(report, error);
 }
 
-void report_row(struct report *report)
+static void write_row(struct report *report)
 {
-	assert(report->column == report->column_count);
-	report->column = 0;
-	written.rows++;
 	if (report->format == REPORT_TABLE) {
 		report_table_row(&report->table);
 		return;
@@ -262,9 +306,79 @@ void report_row(struct report *report)
 		write_text(report);
 }
 
+/* ---- rows with formulas ---- */
+
+static void formulas_put(
+	void *own, size_t column, const char *bytes, size_t size, bool is_quoted, double figure)
+{
+	struct report *report = own;
+	bool is_none = !bytes && !isfinite(figure);
+	char text[FIGURE_MAX] = "";
+
+	if (!bytes && !is_none)
+		figure_text(report, text, figure);
+	if (!bytes) {
+		bytes = is_none && report->format == REPORT_JSON ? "null" : text;
+		size = strlen(bytes);
+	}
+	write_cell(report, column, bytes, size, is_quoted);
+}
+
+static void formulas_end(void *own)
+{
+	write_row(own);
+}
+
+static void formulas_flush(struct report *report)
+{
+	const struct report_formulas_sink sink = {report, formulas_put, formulas_end};
+
+	report->failed |= !report_formulas_flush(report->formulas, &sink);
+}
+
+static void formulas_free(struct report_formulas *formulas)
+{
+	if (formulas)
+		report_formulas_fini(formulas);
+	free(formulas);
+}
+
+static int formulas_new(struct report *report, struct error *error)
+{
+	size_t count = 0;
+
+	if (taken.select)
+		select_formulas(taken.select, &count);
+	if (!count)
+		return 0;
+	report->formulas = calloc(1, sizeof *report->formulas);
+	if (!report->formulas)
+		return error_memory(error);
+	return report_formulas_init(report->formulas, taken.select, report->format == REPORT_TABLE,
+		taken.has_whole, report->columns, report->column_count, error);
+}
+
+void report_take_formulas(const struct select *select, bool has_whole)
+{
+	taken.select = select;
+	taken.has_whole = has_whole;
+}
+
+void report_row(struct report *report)
+{
+	assert(report->column == report->column_count);
+	report->column = 0;
+	written.rows++;
+	if (!report->formulas)
+		write_row(report);
+	else if (!report->formulas->has_root)
+		formulas_flush(report);
+}
+
 /* ---- life ---- */
 
-static void put_header(struct report *report, const char *schema)
+static void put_header(
+	struct report *report, const char *schema, const struct report_column *columns, size_t count)
 {
 	char version[32];
 
@@ -275,10 +389,10 @@ static void put_header(struct report *report, const char *schema)
 		store_bytes_put(&report->text, version, strlen(version));
 		return;
 	}
-	for (size_t i = 0; i < report->column_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (i > 0)
 			store_bytes_put(&report->text, "\t", 1);
-		escape_field(&report->text, report->columns[i].name, strlen(report->columns[i].name));
+		escape_field(&report->text, columns[i].name, strlen(columns[i].name));
 	}
 	store_bytes_put(&report->text, "\n", 1);
 }
@@ -288,6 +402,7 @@ static void report_free(struct report *report)
 	store_bytes_fini(&report->text);
 	store_bytes_fini(&report->field);
 	report_table_fini(&report->table);
+	formulas_free(report->formulas);
 	free(report);
 }
 
@@ -295,6 +410,7 @@ int report_open(struct report **result, FILE *out, enum report_format format, co
 	const struct report_column *columns, size_t count, struct error *error)
 {
 	struct report *report = calloc(1, sizeof *report);
+	int rc;
 
 	progress_end();
 	if (!report)
@@ -303,8 +419,17 @@ int report_open(struct report **result, FILE *out, enum report_format format, co
 	report->format = format;
 	report->columns = columns;
 	report->column_count = count;
+	rc = formulas_new(report, error);
+	if (rc < 0) {
+		report_free(report);
+		return rc;
+	}
+	if (report->formulas) {
+		columns = report->formulas->columns;
+		count = report->formulas->count;
+	}
 	if (format != REPORT_TABLE) {
-		put_header(report, schema);
+		put_header(report, schema, columns, count);
 	} else if (report_table_init(&report->table, out, columns, count)) {
 		report_free(report);
 		return error_memory(error);
@@ -317,6 +442,8 @@ int report_close(struct report *report, struct error *error)
 {
 	int code;
 
+	if (report->formulas)
+		formulas_flush(report);
 	if (report->format != REPORT_TABLE)
 		write_text(report);
 	else if (!report_table_end(&report->table))

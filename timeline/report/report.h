@@ -44,7 +44,8 @@ struct report_column {
 
 struct report;
 
-/* `schema`: the program's name; `columns` must outlive the report. Writes to `out` and never closes it. */
+/* `schema`: the program's name; `columns` must outlive the report. Writes to `out` and never closes it.
+ * ERROR_USAGE: a formula. */
 int report_open(struct report **report, FILE *out, enum report_format format, const char *schema,
 	const struct report_column *columns, size_t count, struct error *error);
 /* Writes the rest. ERROR_IO if any write failed. Frees the report in any case. */
@@ -67,6 +68,11 @@ void report_figure(struct report *report, double value);
 void report_none(struct report *report);
 /* Ends a row, after all its cells. */
 void report_row(struct report *report);
+
+/* Each report that is opened from now on has the columns of this selector's formulas (report_formulas.h),
+ * which the caller keeps; NULL: none. `has_whole` false: no @n, since rows are not kept. */
+struct select;
+void report_take_formulas(const struct select *select, bool has_whole);
 
 /* Reports were written by this process, and none had a row. */
 bool report_was_empty(void);

@@ -103,7 +103,8 @@ const struct run_stream *run_stream_read(struct run *run, uint32_t stream);
 
 #define RUN_SCOPE_PROGRAM_ROOT 0u /* depth 0 */
 
-/* A function, inlined or not, or a placeholder; functions of equal name and module have one id. */
+/* A function, inlined or not, or a placeholder; functions of equal name, module and file have one id, and one
+ * whose file is not known has that of the first of its name. */
 struct run_function {
 	const char *name;   /* raw bytes, not escaped, NUL-terminated */
 	const char *module; /* path of its module, "" if none */

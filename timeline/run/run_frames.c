@@ -19,11 +19,13 @@
 
 /* ---- functions ---- */
 
+/* Static functions of one name in two files of a module are two; a file that is not known may be any. */
 static bool function_equal(const void *element, const void *key)
 {
 	const struct run_function *a = element, *b = key;
 
-	return a->name == b->name && a->module == b->module; /* interned */
+	return a->name == b->name && a->module == b->module && /* interned */
+	       (a->file == b->file || !*a->file || !*b->file || path_is_same(a->file, b->file));
 }
 
 /* UINT32_MAX: no memory. */

@@ -11,7 +11,6 @@
 #include "store/base/array.h"
 #include "timeline/base/glob.h"
 #include "timeline/run/run_internal.h"
-#include "timeline/select/formula_file.h"
 #include "timeline/sum/dividing.h"
 #include "timeline/sum/gpu_metric.h"
 #include "timeline/sum/state_metrics.h"
@@ -94,10 +93,10 @@ static int bind_ops(const struct select *select, struct error *error)
 	return 0;
 }
 
-static bool run_has_metric(const struct run *run, const char *pattern)
+bool select_run_has_metric(const struct select *select, const char *pattern)
 {
-	for (uint32_t m = 0; m < run_metric_count(run); m++)
-		if (glob_match(pattern, run_metric_name(run, m)))
+	for (uint32_t m = 0; m < run_metric_count(select->run); m++)
+		if (glob_match(pattern, run_metric_name(select->run, m)))
 			return true;
 	return false;
 }
@@ -113,39 +112,6 @@ static bool is_one_of(const char *names, const char *name)
 	return false;
 }
 
-/* What --metric names of formulas that are kept becomes formulas; without other names there is no choice of
- * metrics. */
-static int bind_kept_formulas(struct select *select, struct error *error)
-{
-	size_t kept = 0, before,
-	       added = 0; /* added: those given on the command line may name them, and follow */
-	int code = 0;
-
-	if (!select->takes_formulas || !select->metrics)
-		return 0;
-	for (size_t i = 0; select->metrics[i]; i++) {
-		char *text = run_has_metric(select->run, select->metrics[i]) || code
-				     ? NULL
-				     : formula_file_find(select->run, select->metrics[i]);
-
-		if (text) {
-			before = select->formula_count;
-			code = select_add_formula(select, added, text, error);
-			added += select->formula_count - before;
-			free(text);
-			free(select->metrics[i]);
-		} else {
-			select->metrics[kept++] = select->metrics[i];
-		}
-	}
-	select->metrics[kept] = NULL;
-	if (!kept) {
-		free(select->metrics);
-		select->metrics = NULL;
-	}
-	return code;
-}
-
 /* A metric that the run has not is a slip of the pen, not a selection. What was recorded under the name of a
  * derived metric (by another tool) goes before it. */
 static int bind_metrics(struct select *select, struct error *error)
@@ -157,12 +123,21 @@ static int bind_metrics(struct select *select, struct error *error)
 		list_add(names, run_metric_name(run, m));
 	select->derived = 0;
 	select->gpu = 0;
+	if (select->takes_only_formulas && select->metrics)
+		return error_set(error, ERROR_USAGE,
+			"--metric '%s': no formula of that name is kept; here --metric adds a column, 'NAME "
+			"= "
+			"FORMULA'",
+			select->metrics[0]);
+	select->takes_only_formulas = false; /* what the program itself chooses later is its own */
 	for (size_t i = 0; select->metrics && select->metrics[i]; i++) {
 		int derived = select->takes_state_metrics ? state_metrics_find(select->metrics[i]) : -1;
 		uint64_t gpu = gpu_metric_find(select->metrics[i]);
 
-		if (run_has_metric(run, select->metrics[i]) ||
+		if (select_run_has_metric(select, select->metrics[i]) ||
 			is_one_of(select->takes_name, select->metrics[i]))
+			continue;
+		if (derived < 0 && !(gpu && select->takes_gpu) && select->takes_any_metric)
 			continue;
 		if (derived < 0 && !(gpu && select->takes_gpu))
 			return error_set(error, ERROR_USAGE,
@@ -183,6 +158,24 @@ static int bind_metrics(struct select *select, struct error *error)
 void select_take_metric(struct select *select, const char *name)
 {
 	select->takes_name = name;
+}
+
+void select_take_any_metric(struct select *select)
+{
+	select->takes_any_metric = true;
+}
+
+const char *select_unmet_metric(const struct select *select, const char *const *names, size_t count)
+{
+	for (size_t i = 0; select->metrics && select->metrics[i]; i++) {
+		size_t at = 0;
+
+		while (at < count && !glob_match(select->metrics[i], names[at]))
+			at++;
+		if (at == count)
+			return select->metrics[i];
+	}
+	return NULL;
 }
 
 void select_bind_time_later(struct select *select)
@@ -245,7 +238,9 @@ int select_bind(struct select *select, struct run *run, struct error *error)
 	if (!code)
 		code = bind_ops(select, error);
 	if (!code)
-		code = bind_kept_formulas(select, error);
+		code = select_bind_kept(select, error);
+	if (!code)
+		code = select_bind_needed(select, error);
 	if (!code)
 		code = bind_metrics(select, error);
 	if (!code)
@@ -349,6 +344,11 @@ void select_take_gpu(struct select *select)
 void select_take_formulas(struct select *select)
 {
 	select->takes_formulas = true;
+}
+
+void select_take_only_formulas(struct select *select)
+{
+	select->takes_formulas = select->takes_only_formulas = true;
 }
 
 char *const *select_formulas(const struct select *select, size_t *count)

@@ -25,11 +25,19 @@ void select_take_state_metrics(struct select *select);
 /* From now on --metric may be that name, or one of several with commas, which the program knows what to do
  * with; it lives as long as the selector. */
 void select_take_metric(struct select *select, const char *name);
+/* From now on --metric may name what the bound run has not: another run may. After the last one
+ * select_unmet_metric() tells what none of them had. */
+void select_take_any_metric(struct select *select);
+/* The first of --metric that matches none of these names; NULL: there is none. The selector's. */
+const char *select_unmet_metric(const struct select *select, const char *const *names, size_t count);
 /* The same for metrics of GPU operations (gpu_metric.h). */
 void select_take_gpu(struct select *select);
 /* From now on --metric 'NAME = FORMULA' adds a formula (formula_columns.h); such an option may be repeated,
- * and leaves the metrics as they are. */
+ * and leaves the metrics as they are, but where metrics are columns those that formulas name are chosen, too.
+ */
 void select_take_formulas(struct select *select);
+/* The same, and until it is bound --metric is nothing else: the name of a metric is an error. */
+void select_take_only_formulas(struct select *select);
 /* As given, in order; the selector's. */
 char *const *select_formulas(const struct select *select, size_t *count);
 /* --help text of the selector's options, the same in every program. */

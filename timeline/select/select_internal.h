@@ -33,10 +33,11 @@ struct select {
 	char **ops, **metrics;	  /* patterns, ended by NULL */
 	uint64_t min_ns, top;
 	uint32_t depth;
-	bool takes_state_metrics, takes_gpu, takes_formulas, binds_time_later;
+	bool takes_state_metrics, takes_gpu, takes_formulas, takes_only_formulas, takes_any_metric,
+		binds_time_later;
 	const char *takes_name; /* a metric beside the run's: select_take_metric(); NULL: none */
 	char **formulas;	/* as given */
-	size_t formula_count;
+	size_t formula_count, constant_count; /* the first ones: numbers alone */
 	/* -- after binding -- */
 	struct run *run;
 	uint64_t begin_ns, end_ns;
@@ -51,8 +52,18 @@ struct select {
  */
 int select_bind_cost(struct select *select, struct error *error);
 
-/* Adds a formula, as --metric 'NAME = FORMULA' does, as number `at` of all; once. */
-int select_add_formula(struct select *select, size_t at, const char *text, struct error *error);
+/* ---- select_formulas.c ---- */
+
+/* "NAME = FORMULA": it names columns, which the name of a metric does not, or is a number alone. */
+bool select_is_formula(const char *value);
+/* Adds such a formula behind the others, a number behind the other numbers, which come first; once. */
+int select_add_formula(struct select *select, const char *text, struct error *error);
+/* What --metric names of formulas that are kept (formula_file.h) becomes formulas, with those that they name;
+ * without other names there is no choice of metrics. */
+int select_bind_kept(struct select *select, struct error *error);
+/* Where metrics are columns, those that formulas name are chosen, too. */
+int select_bind_needed(struct select *select, struct error *error);
+bool select_run_has_metric(const struct select *select, const char *pattern);
 
 /* Names of the options, by enum select_option_id. */
 extern const char *const select_option_names[SELECT_OPTION_COUNT];

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/base/array.h"
-
 /* ---- each parses into a fresh place, then takes the old one's ---- */
 
 static void list_free(char **list)
@@ -207,33 +205,6 @@ static int (*const takers[SELECT_OPTION_COUNT])(
 	[SELECT_OPTION_TOP] = take_top,
 };
 
-/* A formula names columns, which the name of a metric does not. */
-static bool is_formula(const char *value)
-{
-	const char *sign = strchr(value, '=');
-
-	return sign && strpbrk(sign, "$@");
-}
-
-int select_add_formula(struct select *select, size_t at, const char *text, struct error *error)
-{
-	char *copy;
-
-	for (size_t i = 0; i < select->formula_count; i++)
-		if (strcmp(select->formulas[i], text) == 0)
-			return 0;
-	copy = strdup(text);
-	if (!copy || !array_resize(&select->formulas, select->formula_count + 1, sizeof *select->formulas)) {
-		free(copy);
-		return error_memory(error);
-	}
-	memmove(select->formulas + at + 1, select->formulas + at,
-		(select->formula_count - at) * sizeof *select->formulas);
-	select->formulas[at] = copy;
-	select->formula_count++;
-	return 0;
-}
-
 int select_option(struct select *select, const char *name, const char *value, struct error *error)
 {
 	for (int i = 0; i < SELECT_OPTION_COUNT; i++) {
@@ -242,8 +213,8 @@ int select_option(struct select *select, const char *name, const char *value, st
 
 		if (strcmp(select_option_names[i], name) != 0)
 			continue;
-		if (i == SELECT_OPTION_METRIC && select->takes_formulas && is_formula(value))
-			return select_add_formula(select, select->formula_count, value, error);
+		if (i == SELECT_OPTION_METRIC && select->takes_formulas && select_is_formula(value))
+			return select_add_formula(select, value, error);
 		copy = strdup(value);
 		if (!copy)
 			return error_memory(error);

@@ -31,11 +31,18 @@ static void say_thinned(const struct program_call *call, const struct choice *ch
 static int work(struct program_call *call, struct error *error)
 {
 	const struct choice *choice = call->own;
+	size_t formulas;
 	int rc;
 
 	if (choice->is_archive && !choice->output)
 		return error_set(
 			error, ERROR_USAGE, "--archive needs a name for the archive, such as -o old.hpct");
+	select_formulas(call->select, &formulas);
+	if (choice->output && formulas)
+		return error_set(error, ERROR_USAGE,
+			"--metric 'NAME = FORMULA' adds a column to rows, and -o writes none; leave out one "
+			"of both");
+	report_take_formulas(call->select, false);
 	if (!choice->output)
 		return slice_print(call->run, call->select, call->format, stdout, error);
 	if (mpi_ranks_count() > 1)
@@ -61,13 +68,14 @@ static const struct program program = {
 	.name = "hpct-slice",
 	.about = "records of a run, as rows or as a smaller run",
 	.operands = "[RUN]",
-	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN,
+	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_FORMULAS,
 	.refused = "by",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
 	.notes = "--time cuts spans at the window, and each stream begins with a zero-weight "
 		 "sample of the context that holds there. hpct-import --from tsv reads what --format tsv "
-		 "writes.\n",
+		 "writes.\n"
+		 "--metric 'rate = $bytes / ($end_ns - $begin_ns)' adds a column.\n",
 	.work = work,
 };
 

@@ -3,10 +3,13 @@
  * clusters.h - streams that do alike (S1 7.2): groups by what they spend their time on, and streams that fit
  * into none.
  *
- *   stream 0  solve 80 %  wait 20 %     a stream is the vector of its shares of the window by call path, at
- * work stream 1  solve 79 %  wait 21 %     or waiting, and by state where no path is known; two differ by
- * half the sum stream 2  solve 30 %  read 70 %     of the differences: the share of the window that they
- * spend otherwise
+ *   stream 0  solve 80 %  wait 20 %
+ *   stream 1  solve 79 %  wait 21 %
+ *   stream 2  solve 30 %  read 70 %
+ *
+ * A stream is the vector of its shares of the window by call path, at work or waiting, and by state where no
+ * path is known; two differ by half the sum of the differences: the share of the window that they spend
+ * otherwise.
  *
  * The groups are found by k-medoids (medoids.h), of many streams among CLUSTERS_SAMPLE of them, chosen
  * evenly; then each stream goes to the nearest medoid.

@@ -8,6 +8,7 @@
 #include "timeline/report/formula_columns.h"
 #include "timeline/report/program.h"
 #include "timeline/report/report_fit.h"
+#include "timeline/report/stream_groups.h"
 #include "timeline/stats/clusters_report.h"
 #include "timeline/stats/live.h"
 #include "timeline/stats/operations.h"
@@ -269,6 +270,16 @@ static int print_operations(struct program_call *call, struct error *error)
 	return rc;
 }
 
+static int work_operations(struct program_call *call, struct error *error)
+{
+	int rc = select_refuse(call->select, "by depth", "--operations", error);
+
+	if (rc == 0 && select_has_metric(call->select))
+		rc = error_set(error, ERROR_USAGE, "--metric has no effect with --operations; leave it out");
+	report_take_formulas(call->select, true);
+	return rc ? rc : print_operations(call, error);
+}
+
 static int take_operations(void *own, const char *value, struct error *error)
 {
 	(void)value, (void)error;
@@ -403,6 +414,7 @@ static int work_live(struct program_call *call, enum stats_by by, struct error *
 		return error_set(error, ERROR_USAGE,
 			"--metric " LIVE_METRIC " or " LIVE_GPU_METRIC
 			" is of one moment: give --at T, without --time, --when or --operations");
+	report_take_formulas(call->select, true);
 	rc = find_moment(call, &at_ns, error);
 	if (rc == 0 && is_of_gpu(call)) {
 		rc = live_gpu_compute(
@@ -424,7 +436,8 @@ static int ask_when(struct program_call *call, struct stats *stats, struct error
 	const struct options *own = call->own;
 	char text[REPORT_HUMAN_MAX];
 	uint64_t met_ns;
-	int rc = stats_ask_when(stats, call->run, call->select, own->when, &met_ns, &call->arena, error);
+	int rc = stats_ask_when(stats, call->run, call->select, own->when, call->format == REPORT_TABLE,
+		&met_ns, &call->arena, error);
 
 	if (rc)
 		return rc;
@@ -441,14 +454,21 @@ static int work_clusters(struct program_call *call, struct error *error)
 	const struct options *own = call->own;
 	struct clusters clusters;
 	size_t formulas;
-	int rc = select_refuse(call->select, "metric", "--by cluster", error);
+	int rc = select_has_metric(call->select)
+			 ? error_set(error, ERROR_USAGE,
+				   "--metric has no effect with --by cluster; leave it out")
+			 : 0;
 
 	select_formulas(call->select, &formulas);
-	if (rc == 0 && (own->is_operations || own->when || own->at || own->has_absent || formulas))
+	if (rc == 0 && (own->is_operations || own->when || own->at || own->has_absent))
 		rc = error_set(error, ERROR_USAGE,
-			"--by cluster compares streams by time: leave out --operations, --when, --at, "
-			"--absent "
-			"and --metric");
+			"--by cluster compares streams by time: leave out --operations, --when, --at and "
+			"--absent");
+	if (rc == 0 && formulas && call->format == REPORT_TABLE)
+		rc = error_set(error, ERROR_USAGE,
+			"--by cluster: the table has a row for each group; formulas are of streams, --format "
+			"tsv");
+	report_take_formulas(call->select, true);
 	if (rc == 0)
 		rc = coverage_require(call->run, call->select, error);
 	if (rc == 0)
@@ -456,6 +476,13 @@ static int work_clusters(struct program_call *call, struct error *error)
 	return rc ? rc
 		  : clusters_report(&clusters, call->run, call->format, select_top(call->select),
 			    &call->arena, error);
+}
+
+static bool is_by_group(const struct select *select)
+{
+	int by = select_by(select) ? stream_groups_find(select_by(select)) : -1;
+
+	return by >= 0 && stream_groups_is_row((enum stream_groups_by)by);
 }
 
 static int work(struct program_call *call, struct error *error)
@@ -468,26 +495,27 @@ static int work(struct program_call *call, struct error *error)
 
 	if (select_by(call->select) && strcmp(select_by(call->select), "cluster") == 0)
 		return work_clusters(call, error);
-	rc = stats_ask_by(call->select, &by, "stream, op or cluster", error);
+	rc = is_by_group(call->select) ? 0
+				       : stats_ask_by(call->select, &by,
+						 STREAM_GROUPS_ROW_NAMES ", stream, op or cluster", error);
 	if (rc == 0 && (select_names_metric(call->select, LIVE_METRIC) || is_of_gpu(call)))
-		return work_live(call, by, error);
+		return is_by_group(call->select) ? error_set(error, ERROR_USAGE,
+							   "--by %s: memory in use is by code, or by stream",
+							   select_by(call->select))
+						 : work_live(call, by, error);
 	if (rc == 0 && own->at)
 		rc = error_set(error, ERROR_USAGE,
 			"--at is for --metric " LIVE_METRIC " and " LIVE_GPU_METRIC
 			"; hpct-stacks has it for paths");
+	if (rc == 0 && own->is_operations)
+		return work_operations(call, error);
 	if (rc == 0)
 		rc = formula_columns_init(
 			&formulas, call->select, number_names, NUMBERS, &call->arena, error);
-	if (rc == 0 && own->is_operations) {
-		rc = select_refuse(call->select, "by depth metric", "--operations", error);
-		if (rc == 0 && formulas.count)
-			rc = error_set(
-				error, ERROR_USAGE, "--metric has no effect with --operations; leave it out");
-		if (rc == 0)
-			rc = print_operations(call, error);
-	} else if (rc == 0) {
+	if (rc == 0) {
 		rc = own->when ? ask_when(call, &stats, error)
-			       : stats_ask(&stats, call->run, call->select, &call->arena, error);
+			       : stats_ask(&stats, call->run, call->select, call->format == REPORT_TABLE,
+					 &call->arena, error);
 		if (rc == 0)
 			rc = print_rows(call, &stats, &formulas, error);
 	}
@@ -506,7 +534,8 @@ static const struct program program = {
 	.option_count = sizeof options / sizeof options[0],
 	.notes =
 		"KEY is function (default), path, module, line, loop, inline, file, instruction, "
-		"script, stream, op, or cluster: streams that do alike, and those that do not.\n"
+		"script, stream, process, program, host, rank, op, or cluster: streams that do alike, and "
+		"those that do not.\n"
 		"Each sample or span gets its part of its stream's timeline; states are rows too. In tsv and "
 		"json all rows sum to streams x window; the table has work first, then the states, as "
 		"shares of the streams' life and of streams x window.\n"

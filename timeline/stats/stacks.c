@@ -9,6 +9,7 @@
 #include "timeline/report/report_fit.h"
 #include "timeline/report/terminal.h"
 #include "timeline/scan/extent.h"
+#include "timeline/stats/arrivals.h"
 
 #define BACK_MAX 4 /* consecutive waits to step back over, each with a look-up */
 
@@ -156,23 +157,91 @@ static int write_stack(struct run *run, uint32_t stream, const struct extent *ex
 	return 0;
 }
 
-static int report_stream(struct report *report, struct run *run, const struct run_stream *stream,
-	const struct extent *extent, uint32_t depth, struct error *error)
+/* ---- collective calls ---- */
+
+static void put_rank(struct store_bytes *line, const struct run *run, const struct arrivals_rank *rank)
 {
+	char number[32];
+
+	if (rank->rank >= 0) {
+		snprintf(number, sizeof number, "rank %lld", (long long)rank->rank);
+		put_text(line, number);
+	} else {
+		put_text(line, run_stream(run, rank->stream)->text);
+	}
+}
+
+/* "MPI_Allreduce 41 of world since 12.3 s: 3 are in it; rank 2 has not come, its last was MPI_Bcast 40" */
+static void write_call(struct run *run, const struct arrivals_call *call, struct store_bytes *line, FILE *out)
+{
+	char since[REPORT_HUMAN_MAX], text[96];
+
+	report_human_duration(
+		since, call->since_ns > run_origin_ns(run) ? call->since_ns - run_origin_ns(run) : 0);
+	put_text(line, call->call);
+	snprintf(text, sizeof text, " %llu of ", (unsigned long long)call->number);
+	put_text(line, text);
+	put_text(line, call->communicator);
+	snprintf(text, sizeof text, " since %s: %u %s in it", since, call->in, call->in == 1 ? "is" : "are");
+	put_text(line, text);
+	for (uint32_t i = 0; i < call->count; i++) {
+		const struct arrivals_rank *rank = &call->list[i];
+
+		if (rank->since_ns)
+			continue;
+		put_text(line, "; ");
+		put_rank(line, run, rank);
+		put_text(line, " has not come");
+		if (!rank->last_number)
+			continue;
+		put_text(line, ", its last was ");
+		put_text(line, rank->last);
+		snprintf(text, sizeof text, " %llu", (unsigned long long)rank->last_number);
+		put_text(line, text);
+	}
+	if (call->unknown) {
+		snprintf(text, sizeof text, "; %u more %s not in this run", call->unknown,
+			call->unknown == 1 ? "is" : "are");
+		put_text(line, text);
+	}
+	write_line(line, out);
+}
+
+/* "in MPI_Allreduce 41 of world", of a process's first stream; "": nothing that others wait for. */
+static const char *call_text(const struct arrivals *arrivals, uint32_t stream, struct arena *arena)
+{
+	for (uint32_t c = 0; c < arrivals->count; c++) {
+		const struct arrivals_call *call = &arrivals->calls[c];
+
+		for (uint32_t i = 0; i < call->count; i++)
+			if (call->list[i].stream == stream)
+				return arena_printf(arena, "%s %s %llu of %s",
+					call->list[i].since_ns ? "in" : "not in", call->call,
+					(unsigned long long)call->number, call->communicator);
+	}
+	return "";
+}
+
+static int report_stream(struct report *report, struct run *run, uint32_t number,
+	const struct arrivals *arrivals, const struct extent *extent, uint32_t depth, struct error *error)
+{
+	const struct run_stream *stream = run_stream(run, number);
 	struct arena arena = {0};
 	const char *path = run_context_path(run, extent->context, depth, &arena);
+	const char *call = call_text(arrivals, number, &arena);
 	uint64_t origin_ns = run_origin_ns(run);
 
-	if (path) {
+	if (path && call) {
 		report_string(report, stream->text);
 		report_string(report, stream->name);
 		report_string(report, extent_state_name(extent->state));
 		report_number(report, extent->begin_ns > origin_ns ? extent->begin_ns - origin_ns : 0);
 		report_string(report, path);
+		report_string(report, call);
 		report_row(report);
 	}
 	arena_fini(&arena);
-	return path ? 0 : error_memory(error);
+	return path && call ? 0 : error_memory(error);
 }
 
 /* Of a thousand short processes few are there at any one moment. */
@@ -183,9 +252,10 @@ static void write_absent(uint32_t absent, FILE *out)
 			absent == 1 ? " is" : "s are");
 }
 
-/* All streams as rows, or (report NULL) those that are there as text. */
+/* All streams as rows, or (report NULL) those that are there as text, then calls to which somebody has not
+ * come. */
 static int print_streams(struct run *run, const struct select *select, uint64_t time_ns,
-	struct report *report, FILE *out, struct error *error)
+	const struct arrivals *arrivals, struct report *report, FILE *out, struct error *error)
 {
 	uint32_t count, absent = 0, depth = select_depth(select);
 	const uint32_t *streams = select_streams(select, &count);
@@ -193,14 +263,13 @@ static int print_streams(struct run *run, const struct select *select, uint64_t 
 	int rc = 0;
 
 	for (uint32_t i = 0; i < count && rc == 0; i++) {
-		const struct run_stream *stream = run_stream(run, streams[i]);
 		struct extent extent;
 
 		rc = extent_at(run, streams[i], time_ns, &extent, error);
 		if (rc < 0)
 			break;
 		if (report) {
-			rc = report_stream(report, run, stream, &extent, depth, error);
+			rc = report_stream(report, run, streams[i], arrivals, &extent, depth, error);
 			continue;
 		}
 		if (extent.state == EXTENT_ABSENT) {
@@ -209,10 +278,12 @@ static int print_streams(struct run *run, const struct select *select, uint64_t 
 		}
 		rc = write_stack(run, streams[i], &extent, depth, &line, out, error);
 	}
-	if (rc == 0 && line.failed)
-		rc = error_memory(error);
 	if (rc == 0)
 		write_absent(absent, out);
+	for (uint32_t i = 0; i < arrivals->count && rc == 0 && !report; i++)
+		write_call(run, &arrivals->calls[i], &line, out);
+	if (rc == 0 && line.failed)
+		rc = error_memory(error);
 	store_bytes_fini(&line);
 	return rc;
 }
@@ -247,15 +318,21 @@ int stacks_print(struct run *run, const struct select *select, uint64_t time_ns,
 	FILE *out, struct error *error)
 {
 	static const struct report_column columns[] = {{"stream", REPORT_TEXT}, {"name", REPORT_TEXT},
-		{"state", REPORT_TEXT}, {"since_ns", REPORT_NUMBER}, {"path", REPORT_COMPOSED}};
+		{"state", REPORT_TEXT}, {"since_ns", REPORT_NUMBER}, {"path", REPORT_COMPOSED},
+		{"collective", REPORT_TEXT}};
+	struct arena arena = {0};
+	struct arrivals arrivals;
 	struct report *report = NULL;
 	int rc = require_monitored(run, select, time_ns, error), closed;
 
+	if (rc == 0)
+		rc = arrivals_find(&arrivals, run, time_ns, &arena, error);
 	if (rc == 0 && format != REPORT_TABLE)
 		rc = report_open(&report, out, format, "hpct-stacks", columns,
 			sizeof columns / sizeof *columns, error);
 	if (rc == 0)
-		rc = print_streams(run, select, time_ns, report, out, error);
+		rc = print_streams(run, select, time_ns, &arrivals, report, out, error);
+	arena_fini(&arena);
 	if (report) {
 		closed = report_close(report, rc == 0 ? error : NULL);
 		return rc == 0 ? closed : rc;

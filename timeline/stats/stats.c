@@ -13,6 +13,7 @@
 #include "store/base/escape.h"
 #include "store/base/hash.h"
 #include "timeline/base/key_ids.h"
+#include "timeline/report/stream_groups.h"
 #include "timeline/run/row_key.h"
 #include "timeline/scan/scan.h"
 #include "timeline/select/select.h"
@@ -32,6 +33,7 @@ struct stats_work {
 	struct arena *arena;
 	const struct select *select; /* NULL: everything matches */
 	unsigned derived;	     /* metrics to count (state_metrics.h), 0: all time, states as rows */
+	const struct stream_groups *groups; /* the keys; NULL: those of `by` */
 	enum stats_by by;
 	uint32_t depth;
 	struct key_ids row_keys;
@@ -151,6 +153,16 @@ static struct stats_row *row_of(struct stats_work *work, bool is_state)
 	return work->rows[number].key ? &work->rows[number] : NULL;
 }
 
+static bool put_key(struct stats_work *work, bool *is_state, const struct window_time *piece, uint32_t stream)
+{
+	work->key.size = 0;
+	if (!work->groups || !extent_state_is_busy(piece->state))
+		return stats_put_key(&work->key, is_state, work->run, piece, stream, work->by, work->depth);
+	*is_state = false;
+	put_text(&work->key, stream_groups_text(work->groups, work->groups->of[stream]));
+	return !work->key.failed;
+}
+
 /* Where waits are what is counted, they fall on the key of their place, as work does. */
 static struct window_time keyed_as(const struct stats_work *work, const struct window_time *cell)
 {
@@ -169,8 +181,7 @@ static bool add_cell(struct stats_work *work, const struct window_time *cell, ui
 	uint64_t *best_ns;
 	bool is_state;
 
-	work->key.size = 0;
-	if (!stats_put_key(&work->key, &is_state, work->run, &keyed, stream, work->by, work->depth))
+	if (!put_key(work, &is_state, &keyed, stream))
 		return false;
 	row = row_of(work, is_state);
 	if (!row)
@@ -439,6 +450,23 @@ static int add_streams(struct stats_work *work, struct stats *stats, const uint3
 	return rc;
 }
 
+/* Group by group, then those that have none. */
+static int add_groups(struct stats_work *work, struct stats *stats, const uint32_t *streams,
+	uint32_t stream_count, uint64_t begin_ns, uint64_t end_ns, struct error *error)
+{
+	const struct stream_groups *groups = work->groups;
+	uint32_t *others = arena_calloc(work->arena, (size_t)stream_count + 1, sizeof *others), count = 0;
+	int rc = others ? 0 : error_memory(error);
+
+	for (uint32_t g = 0; g < groups->count && rc == 0; g++)
+		rc = add_streams(work, stats, groups->streams + groups->groups[g].first,
+			groups->groups[g].count, begin_ns, end_ns, error);
+	for (uint32_t i = 0; i < stream_count && rc == 0; i++)
+		if (groups->of[streams[i]] == STREAM_GROUPS_NONE)
+			others[count++] = streams[i];
+	return rc || !count ? rc : add_streams(work, stats, others, count, begin_ns, end_ns, error);
+}
+
 static int compute(struct stats_work *work, struct stats *stats, const uint32_t *streams,
 	uint32_t stream_count, uint64_t begin_ns, uint64_t end_ns, struct error *error)
 {
@@ -447,7 +475,9 @@ static int compute(struct stats_work *work, struct stats *stats, const uint32_t 
 
 	*stats = (struct stats){0};
 	key_ids_init(&work->row_keys, sizeof(struct stats_key));
-	for (uint32_t i = 0; i < stream_count && rc == 0; i += step)
+	if (work->groups)
+		rc = add_groups(work, stats, streams, stream_count, begin_ns, end_ns, error);
+	for (uint32_t i = 0; i < stream_count && rc == 0 && !work->groups; i += step)
 		rc = add_streams(work, stats, streams + i, step, begin_ns, end_ns, error);
 	if (rc == 0)
 		rc = give_rows(work, stats, error);
@@ -468,13 +498,14 @@ int stats_compute(struct stats *stats, struct run *run, const uint32_t *streams,
 }
 
 int stats_of_selection(struct stats *stats, struct run *run, const struct select *select, enum stats_by by,
-	struct arena *arena, struct error *error)
+	const struct stream_groups *groups, struct arena *arena, struct error *error)
 {
 	struct stats_work work = {.run = run,
 		.arena = arena,
 		.select = select,
 		.derived = select_state_metrics(select),
-		.by = by,
+		.groups = groups,
+		.by = groups ? STATS_STREAM : by,
 		.depth = select_depth(select)};
 	uint32_t count;
 	const uint32_t *streams = select_streams(select, &count);
@@ -525,14 +556,16 @@ static int find_when(struct stats_when *when, struct run *run, const struct sele
 }
 
 int stats_of_when(struct stats *stats, struct run *run, const struct select *select, enum stats_by by,
-	const char *condition, uint64_t *met_ns, struct arena *arena, struct error *error)
+	const struct stream_groups *groups, const char *condition, uint64_t *met_ns, struct arena *arena,
+	struct error *error)
 {
 	struct stats_when when = {.count = 0};
 	struct stats_work work = {.run = run,
 		.arena = arena,
 		.select = select,
 		.derived = select_state_metrics(select),
-		.by = by,
+		.groups = groups,
+		.by = groups ? STATS_STREAM : by,
 		.depth = select_depth(select),
 		.when = &when};
 	uint32_t count;

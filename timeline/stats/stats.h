@@ -66,15 +66,18 @@ int stats_compute(struct stats *stats, struct run *run, const uint32_t *streams,
 /* The same for a selector's streams, window, depth, contexts and operations: rows hold only the matching
  * part; total_ns, lived_ns and monitored_ns stay those of the whole. With derived metrics
  * (select_state_metrics) rows hold the time that any of them counts, with waits under their call path as
- * work is, and the whole is that of the threads. */
+ * work is, and the whole is that of the threads. With `groups` (stream_groups.h, of the selector's streams;
+ * NULL: none) their labels are the keys, and `by` does not count. */
 struct select;
+struct stream_groups;
 int stats_of_selection(struct stats *stats, struct run *run, const struct select *select, enum stats_by by,
-	struct arena *arena, struct error *error);
+	const struct stream_groups *groups, struct arena *arena, struct error *error);
 
 /* The same while figures met a condition, such as resident>2GB (timeline/sum/figure.h): a process's figure
  * counts for its streams, a host's for all of the host, a device's for its queues. *met_ns: for how long, all
  * figures together. ERROR_USAGE: no such figure. */
 int stats_of_when(struct stats *stats, struct run *run, const struct select *select, enum stats_by by,
-	const char *condition, uint64_t *met_ns, struct arena *arena, struct error *error);
+	const struct stream_groups *groups, const char *condition, uint64_t *met_ns, struct arena *arena,
+	struct error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dividing.c - adds up each thread's time by scope, follows the callee with most of it from the root down,
- * and lets the threads vote.
+ * dividing.c - adds up each thread's work by scope, follows the callee with most of it from the root down,
+ * looks at its waits where work alone does not divide, and lets the threads vote once all ways are known.
  */
 #include "timeline/sum/dividing.h"
 
@@ -20,6 +20,16 @@ struct weight {
 	bool is_chosen;		  /* on the thread's way down */
 };
 
+/* A thread's way from the root down. */
+struct way {
+	uint32_t stream;		   /* index among those looked at */
+	uint32_t function[LEVELS_MAX + 1]; /* by level; roots are no frames of the program */
+	uint32_t above;			   /* frames at levels below this stand above the picture */
+	uint32_t above_waits; /* the same where waits count, too; 0: they divide nothing either */
+	bool ends;	      /* the frame at that level mostly works itself: nothing divides */
+	bool is_shared;	      /* ... and others' ways end in it, too */
+};
+
 struct search {
 	struct run *run;
 	struct weight *weights; /* by scope */
@@ -36,6 +46,8 @@ struct search {
 		uint64_t time_ns;
 	} * leaves; /* of all threads */
 	size_t leaf_count, leaf_capacity;
+	struct way *ways; /* of the threads of which something is known */
+	uint32_t way_count;
 };
 
 static bool grow(struct search *search, uint32_t count)
@@ -108,49 +120,143 @@ static uint32_t largest_callee(struct search *search, uint32_t level, uint64_t *
 	return best;
 }
 
-/* The chosen scopes of the level above stand above the picture, or not; those of the function are chosen
- * next. */
-static uint64_t choose(struct search *search, uint32_t level, uint32_t function, bool is_above)
+static uint64_t choose_roots(struct search *search)
 {
-	uint64_t chosen_ns = 0;
-
-	for (uint32_t i = 0; i < search->touched_count; i++) {
-		uint32_t scope = search->touched[i];
-		const struct run_scope *s = run_scope(search->run, scope);
-		struct weight *weight = &search->weights[scope];
-
-		if (s->depth + 1 == level && weight->is_chosen)
-			*(is_above ? &weight->above_ns : &weight->in_ns) += weight->time_ns;
-		if (s->depth == level && s->function == function && search->weights[s->parent].is_chosen) {
-			weight->is_chosen = true;
-			chosen_ns += weight->time_ns;
-		}
-	}
-	return chosen_ns;
-}
-
-static void vote(struct search *search)
-{
-	uint64_t here_ns = 0;
+	uint64_t all_ns = 0;
 
 	for (uint32_t i = 0; i < search->touched_count; i++) {
 		struct weight *weight = &search->weights[search->touched[i]];
 
 		weight->is_chosen = run_scope(search->run, search->touched[i])->depth == 0;
-		here_ns += weight->is_chosen ? weight->time_ns : 0;
+		all_ns += weight->is_chosen ? weight->time_ns : 0;
 	}
+	return all_ns;
+}
+
+/* The function's scopes below the chosen ones are chosen, too. */
+static uint64_t choose(struct search *search, uint32_t level, uint32_t function)
+{
+	uint64_t chosen_ns = 0;
+
+	for (uint32_t i = 0; i < search->touched_count; i++) {
+		const struct run_scope *s = run_scope(search->run, search->touched[i]);
+		struct weight *weight = &search->weights[search->touched[i]];
+
+		if (s->depth != level || s->function != function || !search->weights[s->parent].is_chosen)
+			continue;
+		weight->is_chosen = true;
+		chosen_ns += weight->time_ns;
+	}
+	return chosen_ns;
+}
+
+static void find_way(struct search *search, struct way *way)
+{
+	uint64_t here_ns = choose_roots(search);
+
+	way->above = 0;
 	for (uint32_t level = 1; level < LEVELS_MAX; level++) {
 		uint64_t most_ns, all_ns, above_ns = here_ns;
 		uint32_t function = largest_callee(search, level, &most_ns, &all_ns);
-		/* a frame that mostly works itself is what there is to see */
-		bool is_above = function != UINT32_MAX && all_ns >= here_ns - all_ns;
 
-		here_ns = choose(search, level, function, is_above);
+		/* a frame that mostly works itself is what there is to see */
+		way->ends = function == UINT32_MAX || all_ns < here_ns - all_ns;
+		if (way->ends)
+			return;
+		way->function[level] = function;
+		way->above = level;
+		here_ns = choose(search, level, function);
 		/* the roots are no frame of the program's */
-		if (!is_above ||
-			(level > 1 && (__uint128_t)most_ns * 8 < (__uint128_t)above_ns * DIVIDING_EIGHTHS))
-			break;
+		if (level > 1 && (__uint128_t)most_ns * 8 < (__uint128_t)above_ns * DIVIDING_EIGHTHS)
+			return;
 	}
+}
+
+/* How many levels of a path are the way's. */
+static uint32_t follows(const struct search *search, const struct way *way, uint32_t scope)
+{
+	uint32_t level = 0;
+
+	scope = run_scope_at(search->run, scope, way->above);
+	for (; scope != UINT32_MAX; scope = run_scope(search->run, scope)->parent) {
+		const struct run_scope *s = run_scope(search->run, scope);
+
+		if (s->depth && s->function != way->function[s->depth])
+			level = 0;
+		else if (!level)
+			level = s->depth;
+	}
+	return level;
+}
+
+/* Where work goes one way down to its end, it may be waits that divide the time: at the first frame that also
+ * waits somewhere else, in another callee. */
+static void look_at_waits(const struct search *search, struct way *way, const struct window *window)
+{
+	uint64_t whole_ns[LEVELS_MAX + 2] = {0};
+	size_t count;
+	const struct window_time *times = window_times(window, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t scope =
+			times[i].context ? run_context(search->run, times[i].context)->scope : UINT32_MAX;
+
+		if (scope != UINT32_MAX)
+			whole_ns[follows(search, way, scope)] += times[i].time_ns;
+	}
+	for (uint32_t level = way->above; level > 0; level--)
+		whole_ns[level] += whole_ns[level + 1];
+	for (uint32_t level = 1; level < way->above && !way->above_waits; level++)
+		if ((__uint128_t)whole_ns[level + 1] * 8 < (__uint128_t)whole_ns[level] * DIVIDING_EIGHTHS)
+			way->above_waits = level + 1;
+}
+
+/* The frame in which the way ends is also the end of another's, below another caller: it does not tell what
+ * the thread does. */
+static bool is_shared_end(const struct search *search, const struct way *way)
+{
+	for (uint32_t i = 0; i < search->way_count && way->ends && way->above > 1; i++) {
+		const struct way *other = &search->ways[i];
+
+		if (other->ends && other->above &&
+			other->function[other->above] == way->function[way->above] &&
+			(other->above == 1 ||
+				other->function[other->above - 1] != way->function[way->above - 1]))
+			return true;
+	}
+	return false;
+}
+
+/* Such a way is followed no further than to where waits divide it, or to the caller. */
+static void cut(struct way *way)
+{
+	if (way->above_waits) {
+		way->above = way->above_waits;
+		way->ends = false;
+	} else {
+		way->above--;
+	}
+}
+
+/* Says of the frames on the way whether they are above, with the weight of the thread's time in them. */
+static void vote(struct search *search, const struct way *way)
+{
+	choose_roots(search);
+	for (uint32_t level = 1; level <= way->above; level++)
+		choose(search, level, way->function[level]);
+	for (uint32_t i = 0; i < search->touched_count; i++) {
+		uint32_t depth = run_scope(search->run, search->touched[i])->depth;
+		struct weight *weight = &search->weights[search->touched[i]];
+
+		if (weight->is_chosen && depth < way->above)
+			weight->above_ns += weight->time_ns;
+		else if (weight->is_chosen && depth == way->above && way->ends)
+			weight->in_ns += weight->time_ns;
+	}
+}
+
+static void forget(struct search *search)
+{
 	for (uint32_t i = 0; i < search->touched_count; i++) {
 		search->weights[search->touched[i]].time_ns = 0;
 		search->weights[search->touched[i]].is_chosen = false;
@@ -192,6 +298,7 @@ static int take_times(struct search *search, const struct window *window, uint32
 static int look_at(struct search *search, uint32_t id, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
 	struct error *error)
 {
+	struct way *way = &search->ways[search->way_count];
 	struct window *window;
 	int result = window_new(&window, search->run, error);
 
@@ -202,13 +309,38 @@ static int look_at(struct search *search, uint32_t id, uint32_t stream, uint64_t
 		result = take_times(search, window, stream, true, error);
 	if (!result && !search->touched_count)
 		result = take_times(search, window, stream, false, error);
-	if (!result && search->touched_count)
-		vote(search);
+	if (!result && search->touched_count) {
+		*way = (struct way){.stream = stream};
+		find_way(search, way);
+		if (way->ends)
+			look_at_waits(search, way, window);
+		search->way_count++;
+	}
+	forget(search);
 	window_free(window);
 	return result;
 }
 
 /* ---- all of them ---- */
+
+/* Once all ways are known. Leaves of a thread stand side by side, in the order of the ways. */
+static void vote_all(struct search *search)
+{
+	size_t leaf = 0;
+
+	for (uint32_t i = 0; i < search->way_count; i++)
+		search->ways[i].is_shared = is_shared_end(search, &search->ways[i]);
+	for (uint32_t i = 0; i < search->way_count; i++) {
+		struct way *way = &search->ways[i];
+
+		for (; leaf < search->leaf_count && search->leaves[leaf].stream == way->stream; leaf++)
+			add_path(search, search->leaves[leaf].scope, search->leaves[leaf].time_ns);
+		if (way->is_shared)
+			cut(way);
+		vote(search, way);
+		forget(search);
+	}
+}
 
 static bool is_there(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns)
 {
@@ -335,10 +467,13 @@ int dividing_find(
 	*dividing = (struct dividing){0};
 	dividing->streams = calloc(DIVIDING_STREAMS, sizeof(*dividing->streams));
 	dividing->levels = calloc(DIVIDING_STREAMS, sizeof(*dividing->levels));
-	if (!dividing->streams || !dividing->levels || !grow(&search, run_scope_count(run)))
+	search.ways = calloc(DIVIDING_STREAMS, sizeof(*search.ways));
+	if (!dividing->streams || !dividing->levels || !search.ways || !grow(&search, run_scope_count(run)))
 		result = error_memory(error);
 	if (!result)
 		result = look_at_all(&search, begin_ns, end_ns, dividing, error);
+	if (!result)
+		vote_all(&search);
 	if (!result)
 		result = tell_run(&search, dividing, error);
 	if (!result)
@@ -347,6 +482,7 @@ int dividing_find(
 	free(search.touched);
 	free(search.callees);
 	free(search.leaves);
+	free(search.ways);
 	if (result)
 		dividing_fini(dividing);
 	return result;

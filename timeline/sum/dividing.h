@@ -3,7 +3,10 @@
  * dividing.h - finds where call paths divide a thread's time. From the root down stand frames that pass on
  * nearly all of it to one callee (main, a runtime's start, a dispatcher), then one whose callees share it.
  * All these are above the picture: run_depth_below() counts from the first callee below them, so that no row
- * is one function only because of where it began. A frame that mostly works itself stays in the picture.
+ * is one function only because of where it began. A frame that mostly works itself stays in the picture. But
+ * where threads end in the same such frame below different callers (a copy, a parser, a busy loop), it does
+ * not tell what they do: then the first frame on the way that also waits elsewhere is the last above, else
+ * the caller is in the picture.
  *
  * Each thread says of the frames on its way down whether they are above; a frame is if it is for most of the
  * threads' work. That depends on the run and the window alone, not on who looks at it.

@@ -135,6 +135,11 @@ static void set_by(struct session *session, const char *value)
 
 /* ---- commands ---- */
 
+static void open_alike(struct session *session)
+{
+	session_open_pane(session, &view_alike);
+}
+
 static void open_settings(struct session *session)
 {
 	session_open_pane(session, &view_settings);
@@ -331,6 +336,7 @@ static const struct command {
 	{"colours", set_colours, NULL, "spread|own", "colours that none of the largest contexts shares"},
 	{"set", set_look, NULL, "NAME [VALUE]", "mouse colors ascii fill cross braille cells loops ..."},
 	{"theme", set_theme, NULL, "NAME", "colours: auto, dark, light, contrast, safe"},
+	{"alike", NULL, open_alike, "", "streams that do alike, and those that do not: a heat map"},
 	{"settings", NULL, open_settings, "", "all of these on a screen, kept for every run"},
 	{"keys", NULL, list_keys, "", "what you bound"},
 	{"bind", set_key, NULL, "KEY AS", "KEY does what AS does: <C-d> <PageDown>"},

@@ -15,7 +15,9 @@
 #include "tui/app/app.h"
 #include "tui/app/commands.h"
 #include "tui/models/advice_page.h"
+#include "tui/models/alike_page.h"
 #include "tui/models/blame_page.h"
+#include "tui/models/critical_list.h"
 #include "tui/models/compare.h"
 #include "tui/models/flame_page.h"
 #include "tui/models/lanes.h"
@@ -182,7 +184,9 @@ void session_close(struct session *session)
 	colours_fini(&session->colours);
 	free(session->info);
 	blame_page_free(session->blame);
+	critical_list_free(session->critical);
 	advice_page_free(session->advice);
+	alike_page_free(session->alike);
 	runs_page_free(session->runs);
 	compare_close(session->compare);
 	if (session->source)

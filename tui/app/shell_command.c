@@ -129,6 +129,16 @@ static void show_waits(struct session *session)
 		run_path(session->run), (unsigned long long)session_columns_ns(session, 1), window, streams);
 }
 
+static void show_alike(struct session *session)
+{
+	char window[96], streams[SESSION_MESSAGE];
+
+	session_put_window(window, sizeof(window), session);
+	put_streams(streams, sizeof(streams), session_streams_expression(session));
+	session_say(
+		session, "hpct stats %s --by cluster --time %s%s", run_path(session->run), window, streams);
+}
+
 void shell_command_show(struct session *session)
 {
 	const struct view *view = session->full ? session->full : session->pane;
@@ -143,6 +153,8 @@ void shell_command_show(struct session *session)
 		show_advice(session);
 	else if (view == &view_jumps)
 		show_waits(session);
+	else if (view == &view_alike)
+		show_alike(session);
 	else if (session->full == &view_info)
 		session_say(session, "hpct info %s", run_path(session->run));
 	else

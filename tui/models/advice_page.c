@@ -7,8 +7,11 @@
 #include <string.h>
 
 #include "blame/advise/advise_text.h"
+#include "blame/advise/annotate.h"
 #include "store/base/hash.h"
 #include "tui/session/deadline.h"
+
+#define PERCENT_LEAST 1.0 /* of a kernel's samples, that an instruction has for [ and ] to stop at */
 
 struct advice_page *advice_page_of(struct session *session)
 {
@@ -66,7 +69,8 @@ static int put_text(struct session *session, struct advice_page *page, FILE *out
 		return result;
 	result = kernels_open(&kernels, session->run, select, &options, error);
 	if (!result)
-		result = advise_text(out, session->run, kernels, ADVISE_TOP, error);
+		result = page->is_annotated ? annotate_text(out, kernels, page->width, error)
+					    : advise_text(out, session->run, kernels, ADVISE_TOP, error);
 	kernels_close(kernels);
 	select_free(select);
 	return result;
@@ -111,7 +115,8 @@ static void load(struct session *session, struct advice_page *page)
 bool advice_page_take(struct session *session, struct advice_page *page)
 {
 	const char *kernel = page->is_all ? "" : kernel_under_cursor(session);
-	uint64_t of[] = {session->frame.begin_ns, session->frame.end_ns, run_end_ns(session->run)};
+	uint64_t of[] = {session->frame.begin_ns, session->frame.end_ns, run_end_ns(session->run),
+		page->is_annotated ? page->width : 0};
 	uint64_t key = store_hash64(session->filter, strlen(session->filter),
 		store_hash64(kernel, strlen(kernel), store_hash64(of, sizeof(of), 11)));
 
@@ -123,9 +128,11 @@ bool advice_page_take(struct session *session, struct advice_page *page)
 	return page->trouble[0] == '\0';
 }
 
-/* "   1. Warp Balance: importance ..." */
-static bool is_advice(const char *line)
+/* "   1. Warp Balance: importance ..."; of instructions "   12.40  GMEM ..." */
+static bool is_worth(const struct advice_page *page, const char *line)
 {
+	if (page->is_annotated)
+		return strtod(line, NULL) >= PERCENT_LEAST && strncmp(line, "  ", 2) == 0;
 	return strncmp(line, "   ", 3) == 0 && line[3] >= '1' && line[3] <= '9';
 }
 
@@ -135,7 +142,7 @@ bool advice_page_step(struct advice_page *page, bool is_back)
 
 	while (is_back ? at > 0 : at + 1 < page->count) {
 		at = is_back ? at - 1 : at + 1;
-		if (is_advice(page->lines[at])) {
+		if (is_worth(page, page->lines[at])) {
 			page->top = at;
 			return true;
 		}

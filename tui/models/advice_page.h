@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * advice_page.h - what would make the kernels of the window faster: the text of hpct-advise, of the kernel
- * under the cursor, or of all where there is none. view_advice.c draws it.
+ * under the cursor, or of all where there is none; or their instructions with what they wait for.
+ * view_advice.c draws it.
  */
 #ifndef TUI_ADVICE_PAGE_H
 #define TUI_ADVICE_PAGE_H
@@ -16,6 +17,8 @@ struct advice_page {
 	char kernel[SESSION_TEXT]; /* "": all */
 	uint64_t key;		   /* of the question that it answers */
 	bool is_loaded, is_all;	   /* is_all: of all kernels, wherever the cursor stands */
+	bool is_annotated;	   /* instructions instead of advice */
+	unsigned width;		   /* characters of a line */
 	char trouble[1100];	   /* why there is nothing to show; "" */
 };
 
@@ -26,7 +29,8 @@ struct advice_page *advice_page_of(struct session *session);
 void advice_page_free(struct advice_page *page);
 /* Reads the samples if the question has changed. False: nothing to show, `trouble` says why. */
 bool advice_page_take(struct session *session, struct advice_page *page);
-/* From one piece of advice to the next, or to the one before; false: there is none. */
+/* From one piece of advice to the next, or to the one before; of instructions, from one with samples worth a
+ * look. False: there is none. */
 bool advice_page_step(struct advice_page *page, bool is_back);
 
 #endif

@@ -283,7 +283,7 @@ static int make_rows(struct session *session, struct blame_page *page, struct er
 		return make_late(session, page, error);
 	shares = take_shares(page, &count);
 	return exact_share_rows_make(&page->rows, session->run, shares, count, NULL, page->by, page->depth,
-		&page->row_arena, error);
+		NULL, &page->row_arena, error);
 }
 
 static bool take(struct session *session, struct blame_page *page, bool wants_gaps)

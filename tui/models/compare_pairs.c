@@ -69,6 +69,7 @@ static bool is_same_process(const struct run_stream *a, const struct run_stream 
 static int list_roles(const struct session *session, struct roles *roles)
 {
 	const struct rows *rows = &session->rows;
+	const struct run_stream *before = NULL; /* what figures belong to stands on both sides of them */
 	uint32_t part = 0, count = rows->stream_count, device = 0;
 	bool *is_shown = calloc((size_t)count + 1, sizeof(*is_shown));
 
@@ -82,14 +83,16 @@ static int list_roles(const struct session *session, struct roles *roles)
 			is_shown[rows->nodes[rows->shown[i]].stream] = true;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct run_stream *s = run_stream(session->run, i);
-		const struct run_stream *before = i ? run_stream(session->run, i - 1) : NULL;
 		bool is_new = before && !is_same_process(s, before);
 
+		if (s->s.kind == STORE_STREAM_GAUGES)
+			continue;
 		part += is_new;
 		if (is_new || !before || before->s.kind != s->s.kind)
 			device = 0;
 		else if (before->s.device != s->s.device)
 			device++;
+		before = s;
 		if (is_shown[i])
 			roles->items[roles->count++] = (struct role){i,
 				s->s.rank >= 0 ? (uint32_t)s->s.rank : part,

@@ -51,6 +51,27 @@ static void add_metric(struct outline *outline, size_t metric, enum outline_colu
 		kind == OUTLINE_INCLUSIVE ? 'I' : 'E');
 }
 
+#define SCRIPT_NAME 200
+
+/* As the columns of hpct-profile for scripts are called, of the first `count`: formulas name them so. */
+static int parse_formula(struct outline_column *column, const char *text, const struct outline *outline,
+	size_t count, struct error *error)
+{
+	const char *names[OUTLINE_COLUMNS];
+	char scripts[OUTLINE_COLUMNS][SCRIPT_NAME];
+
+	for (size_t i = 0; i < count; i++) {
+		const struct outline_column *other = &outline->columns[i];
+
+		if (other->kind != OUTLINE_DERIVED)
+			snprintf(scripts[i], sizeof(scripts[i]), "%.150s:%s",
+				outline->profile.metrics[other->metric].name,
+				other->kind == OUTLINE_INCLUSIVE ? "incl" : "excl");
+		names[i] = other->kind == OUTLINE_DERIVED ? other->name : scripts[i];
+	}
+	return formula_parse_named(&column->formula, text, names, count, error);
+}
+
 /* The user's choices about a column. */
 static void keep_looks(struct outline_column *column, const struct outline_column *old)
 {
@@ -82,7 +103,7 @@ static void merge_columns(struct outline *outline)
 			continue;
 		formula_free(old[i].formula);
 		old[i].formula = NULL;
-		if (formula_parse(&old[i].formula, old[i].text, outline->column_count, &error))
+		if (parse_formula(&old[i], old[i].text, outline, outline->column_count, &error))
 			old[i].formula = NULL; /* its metrics are not in this window: no values */
 		outline->columns[outline->column_count++] = old[i];
 	}
@@ -153,7 +174,7 @@ int outline_derive(
 		at++;
 	if (at == OUTLINE_COLUMNS)
 		return error_set(error, ERROR_USAGE, "there are %d columns already", OUTLINE_COLUMNS);
-	result = formula_parse(&column.formula, text, at, error);
+	result = parse_formula(&column, text, outline, at, error);
 	if (result)
 		return result;
 	strcpy(column.name, name);

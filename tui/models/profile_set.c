@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/select/formula_file.h"
 #include "tui/models/config.h"
 #include "tui/models/profile_page.h"
 
@@ -46,19 +47,13 @@ static int parse_column(struct session *session, const struct outline *outline, 
 	return -1;
 }
 
-void profile_set_metric(struct session *session, const char *value)
+static void derive(struct session *session, struct profile_page *page, const char *value)
 {
-	struct profile_page *page = profile_page_of(session);
 	const char *sign = strchr(value, '='), *formula;
 	char name[OUTLINE_NAME];
 	size_t size;
 	struct error error;
 
-	if (!page || !*value || !sign) {
-		session_say(session,
-			":metric NAME = FORMULA, such as: waste = $0 - 2 * $1 / @1; headings show $n");
-		return;
-	}
 	for (size = (size_t)(sign - value); size && value[size - 1] == ' '; size--)
 		;
 	snprintf(name, sizeof(name), "%.*s", (int)size, value);
@@ -71,6 +66,20 @@ void profile_set_metric(struct session *session, const char *value)
 	for (size_t i = 0; i < page->outline.column_count; i++)
 		if (strcmp(page->outline.columns[i].name, name[0] ? name : formula) == 0)
 			show_column(page, i);
+}
+
+void profile_set_metric(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+	char *kept = page && *value && !strchr(value, '=') ? formula_file_find(session->run, value) : NULL;
+
+	if (page && (kept || strchr(value, '=')))
+		derive(session, page, kept ? kept : value);
+	else
+		session_say(session, ":metric NAME = FORMULA, such as: waste = $0 - 2 * $1 / @1; headings "
+				     "show $n; :metric "
+				     "NAME of one that is kept");
+	free(kept);
 }
 
 void profile_set_columns(struct session *session, const char *value)

@@ -73,7 +73,9 @@ struct session_heights {
 };
 
 struct advice_page;
+struct alike_page;
 struct blame_page;
+struct critical_list;
 struct flame_page;
 struct lanes;
 struct compare;
@@ -90,7 +92,9 @@ struct session {
 	struct minimap minimap;
 	struct profile_page *profile; /* NULL: not asked for yet */
 	struct blame_page *blame;
+	struct critical_list *critical; /* NULL: not asked for yet */
 	struct advice_page *advice;
+	struct alike_page *alike;
 	struct lanes *lanes;	  /* figures over time below the rows; NULL: none */
 	struct flame_page *flame; /* NULL: not computed yet */
 	struct compare *compare;  /* a second run; NULL: none */

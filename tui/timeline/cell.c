@@ -154,13 +154,34 @@ struct cell cell_decide(const struct cell_share *shares, size_t count, uint64_t 
 	return make(CELL_STATE, of_state(shares, count, state), state);
 }
 
+bool cell_decide_wait(struct cell *cell, const struct cell_share *shares, size_t count, uint64_t column_ns)
+{
+	const struct cell_share *wait = of_state(shares, count, (enum extent_state)cell->nick);
+
+	if (cell->kind != CELL_SOME || !cell->is_held || !cell->is_brief || !wait ||
+		wait->function == UINT32_MAX || wait->function == cell->function ||
+		!is_at_least(wait->time_ns, column_ns, CELL_HELD_EIGHTHS))
+		return false;
+	*cell = make(CELL_STATE, wait, wait->state);
+	return true;
+}
+
 bool cell_has_holder(const struct cell *cell)
 {
 	return cell->kind == CELL_BLOCK || (cell->kind == CELL_SOME && cell->is_held);
 }
 
+/* Its function waited nearly all of the time, and is drawn as a column in which it did nothing else. */
+static bool is_wait_of(const struct cell *cell, const struct cell *state)
+{
+	return cell->kind == CELL_SOME && cell->is_held && cell->is_brief && state->kind == CELL_STATE &&
+	       cell->nick == state->state && cell->function == state->function;
+}
+
 bool cell_is_same_run(const struct cell *a, const struct cell *b)
 {
+	if (is_wait_of(a, b) || is_wait_of(b, a))
+		return true;
 	if (cell_has_holder(a) && cell_has_holder(b))
 		return a->state == b->state && a->function == b->function;
 	if (a->kind != b->kind)

@@ -51,6 +51,9 @@ struct cell {
 
 /* `column_ns` is the length of the column; the shares' times add up to it. */
 struct cell cell_decide(const struct cell_share *shares, size_t count, uint64_t column_ns);
+/* A cell that shows no more than the wait of its function, which is a caller of those of the shares: where
+ * one of these waited for half of the column, the cell is its wait. True: it is. */
+bool cell_decide_wait(struct cell *cell, const struct cell_share *shares, size_t count, uint64_t column_ns);
 
 /* Does the cell's function hold most of its column, running, preempted or waiting? It has name and colour. */
 bool cell_has_holder(const struct cell *cell);

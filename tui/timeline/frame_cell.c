@@ -122,7 +122,12 @@ static struct cell decide(struct frame *frame, const struct frame_line *line, ui
 
 	if (!is_shared || cell.state != EXTENT_WORK || !run_depth_is_below(frame->depth))
 		return cell;
-	return decide_above(frame, entries, count, length_ns, cell);
+	cell = decide_above(frame, entries, count, length_ns, cell);
+	if (cell.above && cell.is_brief) {
+		take_shares(frame, entries, count);
+		cell_decide_wait(&cell, frame->shares.items, frame->shares.count, length_ns);
+	}
+	return cell;
 }
 
 /* A cell of a long run has thousands of contexts below it: a line's cells are decided once for a depth. */

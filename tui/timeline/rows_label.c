@@ -9,6 +9,7 @@
 
 #include "store/base/arena.h"
 #include "store/base/hash.h"
+#include "timeline/report/program_role.h"
 #include "tui/timeline/rows.h"
 #include "tui/timeline/rows_routine.h"
 #include "tui/timeline/rows_tree.h"
@@ -75,30 +76,6 @@ static const struct run_stream *peek(const struct rows_labels *labels, uint32_t 
 
 /* ---- kinds of rows ---- */
 
-/* One begins with the other: the kernel cuts names, and "python3" may be "python3.11". */
-static bool is_same_name(const char *name, const char *other)
-{
-	size_t size = strlen(name) < strlen(other) ? strlen(name) : strlen(other);
-
-	return size && strncmp(name, other, size) == 0;
-}
-
-/* "cc1plus foo.cc"; a name that the process gave itself tells more: "postgres: writer". NULL: memory is out.
- */
-static const char *program_and_role(struct rows_labels *labels, uint32_t stream, const char *name)
-{
-	const char *command = labels->tree ? rows_tree_command(labels->tree, stream) : "";
-	char program[ROWS_ROLE_BYTES], role[ROWS_ROLE_BYTES];
-
-	if (!command[0])
-		return arena_copy(
-			&labels->arena, name[0] ? name : "process", strlen(name[0] ? name : "process"));
-	rows_tree_role(command, program, role);
-	if (name[0] && !is_same_name(name, program) && !is_same_name(name, role))
-		return arena_printf(&labels->arena, "%s: %s", program, name);
-	return role[0] ? join(labels, program, role) : arena_copy(&labels->arena, program, strlen(program));
-}
-
 static struct labels of_process(struct rows_labels *labels, uint32_t stream, const struct run_stream *first)
 {
 	const char *name, *text;
@@ -108,7 +85,8 @@ static struct labels of_process(struct rows_labels *labels, uint32_t stream, con
 		return (struct labels){
 			arena_printf(&labels->arena, "rank %d %s", first->s.rank, first->host), text, text};
 	}
-	name = program_and_role(labels, stream, first->name);
+	name = program_role_name(
+		labels->tree ? rows_tree_command(labels->tree, stream) : "", first->name, &labels->arena);
 	if (!name)
 		return (struct labels){NULL, NULL, NULL};
 	text = first->s.generation

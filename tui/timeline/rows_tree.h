@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rows_tree.h - the order of the processes of a run in which each stands below the one that started it, and
- * what each is called by its command line: "cc1plus foo.cc", "python3 train.py". For rows_build.c and
- * rows_label.c.
+ * the command line of each. For rows_build.c and rows_label.c.
  */
 #ifndef TUI_ROWS_TREE_H
 #define TUI_ROWS_TREE_H
@@ -10,7 +9,6 @@
 #include "timeline/run/run.h"
 
 #define ROWS_TREE_PROCESSES 512u /* of more than these it is not asked: it reads a record of each */
-#define ROWS_ROLE_BYTES 128
 
 struct rows_tree;
 
@@ -23,9 +21,5 @@ uint32_t rows_tree_place(const struct rows_tree *tree, uint32_t stream);
 uint32_t rows_tree_depth(const struct rows_tree *tree, uint32_t stream);
 /* Its command line, words divided by blanks; "": not known. */
 const char *rows_tree_command(const struct rows_tree *tree, uint32_t stream);
-
-/* Program and role of a command line: the program's base name, and the file or the word that tells what it
- * works on; "": there is none. Both ROWS_ROLE_BYTES. */
-void rows_tree_role(const char *command, char *program, char *role);
 
 #endif

@@ -117,7 +117,9 @@ static void restyle(
 
 		if (column < place->grid->columns)
 			place->grid->cells[place->row * place->grid->columns + column].style =
-				(uint8_t)block_style(place, cell, cell->kind == CELL_SOME);
+				(uint8_t)(cell->kind == CELL_STATE
+						  ? state_style((enum extent_state)cell->state)
+						  : block_style(place, cell, cell->kind == CELL_SOME));
 	}
 }
 
@@ -163,17 +165,35 @@ static void name_state(
 		name, state_style((enum extent_state)cell->state));
 }
 
+/* A column of a run in which all did nothing but wait; NULL: one of them shows work, or none is only a wait.
+ */
+static const struct cell *wait_of_run(const struct cell *run, uint32_t cells)
+{
+	const struct cell *wait = NULL;
+
+	for (uint32_t i = 0; i < cells; i++) {
+		if (run[i].kind == CELL_STATE)
+			wait = &run[i];
+		else if (!run[i].is_brief)
+			return NULL;
+	}
+	return wait;
+}
+
 static void draw_run(
 	const struct cell_runs_place *place, uint32_t from, uint32_t cells, const struct cell *row)
 {
+	const struct cell *wait = wait_of_run(&row[from], cells);
+
 	for (uint32_t i = 0; i < cells; i++)
 		draw_cell(place, from + i, &row[from + i]);
-	if (cell_has_holder(&row[from]) &&
-		(row[from].state == EXTENT_WORK || row[from].state == EXTENT_KERNEL)) {
+	if (wait)
+		name_state(place, from, cells * (uint32_t)place->wide, wait);
+	else if (cell_has_holder(&row[from]) &&
+		 (row[from].state == EXTENT_WORK || row[from].state == EXTENT_KERNEL)) {
 		name_block(place, from, cells * (uint32_t)place->wide, &row[from]);
 		restyle(place, from, cells, &row[from]);
-	} else if (row[from].kind == CELL_STATE)
-		name_state(place, from, cells * (uint32_t)place->wide, &row[from]);
+	}
 }
 
 void cell_runs_draw(const struct cell_runs_place *place, const struct cell *row, uint32_t count)

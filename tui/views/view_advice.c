@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * view_advice.c - what would make the kernel under the cursor faster, where, and by how much; without a
- * kernel there, all of the window, by time.
+ * kernel there, all of the window, by time. Enter shows the instructions instead, with what they wait for.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,11 +11,13 @@
 #include "tui/screen/text.h"
 #include "tui/views/views.h"
 
-static void draw_line(struct grid *grid, struct grid_area area, int row, const char *line)
+static void draw_line(
+	struct grid *grid, struct grid_area area, int row, const char *line, bool is_instruction)
 {
 	size_t size = strcspn(line, "\n");
 	char raw[1024], text[2 * sizeof(raw)];
-	bool is_head = size && (line[0] != ' ' || (line[3] >= '1' && line[3] <= '9'));
+	bool is_head = is_instruction ? size && (line[0] != ' ' || line[1] != ' ')
+				      : size && (line[0] != ' ' || (line[3] >= '1' && line[3] <= '9'));
 
 	snprintf(raw, sizeof(raw), "%.*s", (int)(size < sizeof(raw) - 1 ? size : sizeof(raw) - 1), line);
 	text_clean(text, sizeof(text), raw, grid->is_ascii);
@@ -29,6 +31,7 @@ static void advice_draw(struct session *session, struct grid *grid, struct grid_
 
 	if (!page || area.rows < 1)
 		return;
+	page->width = area.columns > 2 ? (unsigned)area.columns - 2 : 1;
 	if (session->is_unread || !advice_page_take(session, page)) {
 		grid_text(grid, area.row, area.column + 2, area.columns - 2,
 			session->is_unread ? "reading ..." : page->trouble, GRID_GREY);
@@ -37,7 +40,7 @@ static void advice_draw(struct session *session, struct grid *grid, struct grid_
 	if (page->top + (uint32_t)area.rows > page->count)
 		page->top = page->count > (uint32_t)area.rows ? page->count - (uint32_t)area.rows : 0;
 	for (uint32_t i = 0; i < (uint32_t)area.rows && page->top + i < page->count; i++)
-		draw_line(grid, area, (int)i, page->lines[page->top + i]);
+		draw_line(grid, area, (int)i, page->lines[page->top + i], page->is_annotated);
 }
 
 static void scroll(struct advice_page *page, int by)
@@ -70,8 +73,12 @@ static bool advice_act(struct session *session, enum keys_action action)
 	case KEYS_DO_GAP_BACK:
 	case KEYS_DO_GAP_NEXT:
 		if (!advice_page_step(page, action == KEYS_DO_GAP_BACK))
-			session_say(session, "that was the %s piece of advice",
-				action == KEYS_DO_GAP_BACK ? "first" : "last");
+			session_say(session, "that was the %s %s",
+				action == KEYS_DO_GAP_BACK ? "first" : "last",
+				page->is_annotated ? "instruction of 1 % or more" : "piece of advice");
+		return true;
+	case KEYS_DO_ENTER:
+		page->is_annotated = !page->is_annotated;
 		return true;
 	case KEYS_DO_GROUP_BY:
 		page->is_all = !page->is_all;
@@ -87,11 +94,13 @@ static void advice_title(struct session *session, char *out, size_t size_bytes)
 	char kernel[LABEL_BYTES];
 
 	label_fit(kernel, page ? page->kernel : "", 40, LABEL_TABLE, false);
-	snprintf(out, size_bytes, "%s", kernel[0] ? kernel : "all kernels");
+	snprintf(out, size_bytes, "%s%s", page && page->is_annotated ? "instructions of " : "",
+		kernel[0] ? kernel : "all kernels");
 }
 
 static const struct view_key advice_keys[] = {{"j k  Space", "a line; a page"},
-	{"[ ]", "the piece of advice before, the next one"}, {"b", "of all kernels, or of the cursor's"},
+	{"[ ]", "the piece of advice before, the next one"},
+	{"Enter", "the kernel's instructions, or advice"}, {"b", "of all kernels, or of the cursor's"},
 	{NULL, NULL}};
 
 const struct view view_advice = {.name = "Advice",
@@ -100,4 +109,4 @@ const struct view view_advice = {.name = "Advice",
 	.act = advice_act,
 	.put_title = advice_title,
 	.own_keys = advice_keys,
-	.hints = "j/k scroll  ] next advice  b all kernels  Tab timeline"};
+	.hints = "j/k scroll  ] next  Enter instructions  b all kernels  Tab timeline"};

@@ -1,21 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * view_jumps.c - the longest waits and gaps on the screen, each a jump: stretches of columns in which a
- * stream does no work, from the cells that are drawn, so that it costs nothing to ask.
+ * stream does no work, from the cells that are drawn, so that it costs nothing to ask. Waits for the end of a
+ * thread or child come last: a parent waits as long as its children live, which tells nothing.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/models/critical_list.h"
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
+#include "tui/screen/text.h"
 #include "tui/views/views.h"
 
 #define JUMPS_MAX 200u
+#define END_FRAMES 4u /* below a join, libc has no more of its own */
+#define CALL_FRAMES 24u
+#define CALL_CELLS 28
+#define CALLS_ROOM 60 /* with less only the function at the depth is told */
+#define CALLS_MORE 24 /* "preempted in " and so on */
 
 struct jump {
 	uint64_t begin_ns, length_ns;
 	uint32_t row, node;
 	struct cell cell; /* its first */
+	uint32_t context; /* in which it waits; 0: not known */
+	bool is_for_end;  /* for the end of a thread or child */
 };
 
 struct jumps {
@@ -30,13 +40,109 @@ static bool is_gap(const struct cell *cell)
 	return cell->kind == CELL_STATE && cell->state != EXTENT_ABSENT && cell->state != EXTENT_UNMONITORED;
 }
 
+/* ---- in which calls ---- */
+
+static bool is_libc(const struct run_function *function)
+{
+	const char *base = strrchr(function->module, '/');
+
+	/* imports may know no modules */
+	return !function->module[0] || strncmp(base ? base + 1 : function->module, "libc.", 5) == 0;
+}
+
+static bool is_end_call(const struct run_function *function)
+{
+	static const char *const calls[] = {"pthread_join", "pthread_timedjoin_np", "pthread_clockjoin_np",
+		"__pthread_clockjoin_ex", "wait", "wait3", "wait4", "waitid", "waitpid"};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (strcmp(function->name, calls[i]) == 0)
+			return is_libc(function);
+	return false;
+}
+
+/* The context with most of the state's time in a column. */
+static uint32_t context_of(const struct frame_line *line, uint32_t column, unsigned state)
+{
+	uint64_t most_ns = 0;
+	uint32_t context = 0;
+
+	for (uint32_t e = line->first[column]; e < line->first[column + 1]; e++)
+		if (line->entries[e].state == state && line->entries[e].time_ns > most_ns) {
+			most_ns = line->entries[e].time_ns;
+			context = line->entries[e].context;
+		}
+	return context;
+}
+
+/* Functions from the leaf outwards, as many as there are room for. */
+static uint32_t functions_of(
+	const struct session *session, uint32_t context, const struct run_function **functions, uint32_t room)
+{
+	uint32_t scope = context ? run_context(session->run, context)->scope : UINT32_MAX, count = 0;
+
+	for (; scope != UINT32_MAX && count < room; scope = run_scope(session->run, scope)->parent) {
+		const struct run_function *function =
+			run_function(session->run, run_scope(session->run, scope)->function);
+
+		if (!function->is_placeholder)
+			functions[count++] = function;
+	}
+	return count;
+}
+
+static bool is_for_end(const struct session *session, uint32_t context)
+{
+	const struct run_function *functions[END_FRAMES];
+	uint32_t count = functions_of(session, context, functions, END_FRAMES);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (is_end_call(functions[i]))
+			return true;
+	return false;
+}
+
+/* "audit/read_accounts/pthread_mutex_lock": the innermost frames that have a name, as many as fit. */
+static void put_calls(
+	const struct session *session, uint32_t context, char out[LABEL_BYTES], int room, bool is_ascii)
+{
+	const struct run_function *functions[CALL_FRAMES];
+	uint32_t count = functions_of(session, context, functions, CALL_FRAMES);
+	char name[LABEL_BYTES];
+
+	out[0] = '\0';
+	for (uint32_t i = 0; i < count; i++) {
+		size_t used = strlen(out), size;
+
+		/* of libc the call, not what it is made of */
+		if (strstr(functions[i]->name, "+0x") || (functions[i]->module[0] && is_libc(functions[i]) &&
+								 i + 1 < count && is_libc(functions[i + 1])))
+			continue;
+		label_fit(name, functions[i]->name, CALL_CELLS, LABEL_CELL, is_ascii);
+		size = strlen(name);
+		if (text_cells(name) + text_cells(out) + 1 > room || size + used + 2 > LABEL_BYTES)
+			break;
+		memmove(out + size + (used > 0), out, used + 1);
+		memcpy(out, name, size);
+		if (used)
+			out[size] = '/';
+	}
+}
+
+/* ---- the list ---- */
+
+static bool is_before(const struct jump *a, const struct jump *b)
+{
+	return a->is_for_end != b->is_for_end ? b->is_for_end : a->length_ns >= b->length_ns;
+}
+
 static void add(struct jumps *jumps, const struct jump *jump)
 {
 	uint32_t at = jumps->count;
 
 	jumps->all++;
 	jumps->all_ns += jump->length_ns;
-	while (at > 0 && jumps->items[at - 1].length_ns < jump->length_ns)
+	while (at > 0 && !is_before(&jumps->items[at - 1], jump))
 		at--;
 	if (at == JUMPS_MAX)
 		return;
@@ -64,6 +170,8 @@ static void add_row(struct session *session, struct jumps *jumps, uint32_t row)
 		if (!jump.length_ns) {
 			jump.begin_ns = frame_column_ns(&session->frame, c);
 			jump.cell = cell;
+			jump.context = context_of(line, c, cell.state);
+			jump.is_for_end = is_for_end(session, jump.context);
 		}
 		jump.length_ns += frame_column_length(&session->frame, c);
 	}
@@ -84,32 +192,106 @@ static struct jumps *take(struct session *session)
 	return jumps;
 }
 
+/* Length, begin and stream of a line. Returns where its text begins. */
+static int draw_place(struct session *session, struct grid *grid, int row, uint64_t begin_ns,
+	uint64_t length_ns, const char *stream, bool has_cursor)
+{
+	int label = session->layout.label + 8;
+	char text[LABEL_BYTES];
+
+	if (has_cursor)
+		grid_put(grid, row, 0, '>', GRID_HEADING);
+	format_number_short(text, length_ns);
+	grid_text_right(grid, row, 2, 10, text, GRID_TEXT);
+	ruler_time(text, begin_ns, length_ns, session->zero);
+	grid_text_right(grid, row, 13, 15, text, GRID_TEXT);
+	label_stream(text, stream, label - 1, grid->is_ascii);
+	grid_text(grid, row, 30, label, text, GRID_TEXT);
+	return 30 + label;
+}
+
 static void draw_jump(
 	struct session *session, struct grid *grid, int row, const struct jump *jump, bool has_cursor)
 {
 	struct cell_share share = {
 		.state = (enum extent_state)jump->cell.state, .function = jump->cell.function};
-	char text[LABEL_BYTES], clean[LABEL_BYTES];
-	int label = session->layout.label + 8, room = grid->columns - 30 - label;
+	int column = draw_place(session, grid, row, jump->begin_ns, jump->length_ns,
+		rows_long_label(&session->rows, jump->node), has_cursor);
+	int room = grid->columns - column;
+	char text[LABEL_BYTES], calls[LABEL_BYTES] = "";
 
-	if (has_cursor)
-		grid_put(grid, row, 0, '>', GRID_HEADING);
-	format_number_short(text, jump->length_ns);
-	grid_text_right(grid, row, 2, 10, text, GRID_TEXT);
-	ruler_time(text, jump->begin_ns, jump->length_ns, session->zero);
-	grid_text_right(grid, row, 13, 15, text, GRID_TEXT);
-	label_stream(clean, rows_long_label(&session->rows, jump->node), label, grid->is_ascii);
-	grid_text(grid, row, 30, label, clean, GRID_TEXT);
+	if (room >= CALLS_ROOM)
+		put_calls(session, jump->context, calls, room - CALLS_MORE, grid->is_ascii);
+	if (calls[0])
+		share.function = UINT32_MAX;
 	session_share_name(session, text, &share, LABEL_TABLE, room);
-	grid_text(grid, row, 30 + label, room, text, GRID_GREY);
+	if (calls[0]) /* "blocked in read_accounts/pthread_mutex_lock" */
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), " in %.*s", LABEL_BYTES - 64,
+			calls);
+	grid_text(grid, row, column, room, text, GRID_GREY);
 }
+
+/* ---- the critical path ---- */
+
+/* "client/burn", "lock, for refresher 1". */
+static void draw_stretch(struct session *session, struct grid *grid, int row,
+	const struct critical_stretch *stretch, bool has_cursor)
+{
+	int column = draw_place(session, grid, row, stretch->begin_ns, stretch->end_ns - stretch->begin_ns,
+		rows_stream_label(&session->rows, stretch->stream), has_cursor);
+	int room = grid->columns - column;
+	char calls[LABEL_BYTES], text[2 * LABEL_BYTES];
+
+	put_calls(session, stretch->context, calls, room > CALLS_MORE ? room - CALLS_MORE : room,
+		grid->is_ascii);
+	if (!stretch->kind)
+		snprintf(text, sizeof(text), "%s", calls);
+	else if (stretch->party == UINT32_MAX)
+		snprintf(text, sizeof(text), "wait (%s)", stretch->kind);
+	else
+		snprintf(text, sizeof(text), "wait (%s) for %.*s", stretch->kind, LABEL_BYTES - 64,
+			rows_stream_label(&session->rows, stretch->party));
+	grid_text(grid, row, column, room, text, GRID_GREY);
+}
+
+static void critical_draw(
+	struct session *session, struct grid *grid, struct grid_area area, struct critical_list *list)
+{
+	uint32_t room = (uint32_t)(area.rows - 1), first;
+	bool is_there = critical_list_take(session, list);
+	char text[160];
+
+	snprintf(text, sizeof(text),
+		"    length           at           stream: the critical path of the window, %zu stretches; "
+		"i: waits",
+		list->all);
+	grid_text(grid, area.row, 2, area.columns - 2, is_there ? text : list->trouble,
+		is_there ? GRID_HEADING : GRID_GREY);
+	if (session->jump >= list->count)
+		session->jump = list->count ? list->count - 1 : 0;
+	first = session->jump >= room ? session->jump - room + 1 : 0;
+	for (uint32_t i = first; i < list->count && i < first + room; i++)
+		draw_stretch(
+			session, grid, area.row + 1 + (int)(i - first), &list->items[i], i == session->jump);
+}
+
+static bool shows_critical(const struct session *session)
+{
+	return session->critical && session->critical->is_shown;
+}
+
+/* ---- the view ---- */
 
 static void jumps_draw(struct session *session, struct grid *grid, struct grid_area area)
 {
-	struct jumps *jumps = session->is_unread ? NULL : take(session);
+	struct jumps *jumps = session->is_unread || shows_critical(session) ? NULL : take(session);
 	uint32_t room = (uint32_t)(area.rows - 1), first;
 	char all[FORMAT_NUMBER_BYTES], text[160];
 
+	if (area.rows >= 2 && !session->is_unread && shows_critical(session)) {
+		critical_draw(session, grid, area, session->critical);
+		return;
+	}
 	if (area.rows < 2 || !jumps) {
 		free(jumps);
 		grid_text(grid, area.row, area.column + 2, area.columns - 2, "reading ...", GRID_GREY);
@@ -117,8 +299,9 @@ static void jumps_draw(struct session *session, struct grid *grid, struct grid_a
 	}
 	format_number_short(all, jumps->all_ns);
 	snprintf(text, sizeof(text),
-		"    length           at           stream: %u waits and gaps here, %s together", jumps->all,
-		all);
+		"    length           at           stream: %u waits and gaps here, %s together; i: critical "
+		"path",
+		jumps->all, all);
 	grid_text(grid, area.row, 2, area.columns - 2,
 		jumps->count ? text
 			     : "No stream on the screen waits as long as a column: 0 shows the whole run, w "
@@ -131,16 +314,34 @@ static void jumps_draw(struct session *session, struct grid *grid, struct grid_a
 	free(jumps);
 }
 
+static void go_to(struct session *session, uint32_t node, uint64_t at_ns)
+{
+	session_leave_place(session);
+	session_keep(session);
+	session->state.node = node;
+	view_state_go(&session->state, session_limits(session), at_ns);
+	session_go_home(session);
+}
+
+static void go_critical(struct session *session)
+{
+	const struct critical_list *list = session->critical;
+	uint32_t node = session->jump < list->count
+				? rows_node_of(&session->rows, list->items[session->jump].stream)
+				: UINT32_MAX;
+
+	if (node != UINT32_MAX)
+		go_to(session, node, list->items[session->jump].begin_ns);
+	if (node != UINT32_MAX)
+		session_say(session, "a stretch of the critical path; Backspace goes back");
+}
+
 static void go(struct session *session)
 {
 	struct jumps *jumps = session->is_unread ? NULL : take(session);
 
 	if (jumps && jumps->count) {
-		session_leave_place(session);
-		session_keep(session);
-		session->state.node = jumps->items[session->jump].node;
-		view_state_go(&session->state, session_limits(session), jumps->items[session->jump].begin_ns);
-		session_go_home(session);
+		go_to(session, jumps->items[session->jump].node, jumps->items[session->jump].begin_ns);
 		session_say(session, "Enter goes to who ended it, b shows its blame, Backspace goes back");
 	}
 	free(jumps);
@@ -158,20 +359,29 @@ static bool jumps_act(struct session *session, enum keys_action action)
 	case KEYS_DO_WINDOW_BEGIN:
 		session->jump = 0;
 		return true;
+	case KEYS_DO_IDLE_OF:
+		if (critical_list_of(session))
+			session->critical->is_shown = !session->critical->is_shown;
+		session->jump = 0;
+		return true;
 	case KEYS_DO_ENTER:
-		go(session);
+		if (shows_critical(session))
+			go_critical(session);
+		else
+			go(session);
 		return true;
 	default:
 		return false;
 	}
 }
 
-static const struct view_key jumps_keys[] = {
-	{"j k", "the next one, the one before"}, {"Enter", "there on the timeline"}, {NULL, NULL}};
+static const struct view_key jumps_keys[] = {{"j k", "the next one, the one before"},
+	{"Enter", "there on the timeline"}, {"i", "the critical path of the window, the waits again"},
+	{NULL, NULL}};
 
 const struct view view_jumps = {.name = "Waits",
 	.key = '!',
 	.draw = jumps_draw,
 	.act = jumps_act,
 	.own_keys = jumps_keys,
-	.hints = "j/k choose  Enter go there  Tab timeline"};
+	.hints = "j/k choose  Enter go there  i critical path  Tab timeline"};

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "timeline/base/path.h"
+#include "tui/models/call_text.h"
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
@@ -285,6 +286,10 @@ static void draw_stream(struct session *session, struct grid *grid, const struct
 	if (!session_stream(session, &stream))
 		return;
 	s = run_stream(session->run, stream);
+	if (call_text_at_cursor(session, raw, sizeof(raw))) {
+		grid_text(grid, row, area->column, area->columns, raw, GRID_TEXT);
+		return;
+	}
 	if (s->s.kind == STORE_STREAM_CPU)
 		snprintf(raw, sizeof(raw), "thread %u, process %u, %s", s->s.tid ? s->s.tid : s->s.thread,
 			s->s.pid, s->host);

@@ -17,6 +17,7 @@ extern const struct view view_blame;
 extern const struct view view_gaps;
 extern const struct view view_jumps;
 extern const struct view view_advice;
+extern const struct view view_alike;
 extern const struct view view_flame;
 extern const struct view view_info;
 extern const struct view view_profile;

@@ -97,6 +97,8 @@ char *__fgets_chk(char *to, size_t room, int bytes, FILE *from);
 	X(pthread_rwlock_trywrlock)   \
 	X(pthread_rwlock_unlock)      \
 	X(pthread_rwlock_wrlock)      \
+	X(pthread_spin_lock)          \
+	X(pthread_spin_trylock)       \
 	X(pthread_testcancel)         \
 	X(pthread_timedjoin_np)       \
 	X(pwrite)                     \

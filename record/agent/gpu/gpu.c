@@ -17,6 +17,8 @@
 
 #define OWN_CORRELATIONS (UINT64_C(1) << 32)
 
+static __thread uint64_t kernel_last __attribute__((tls_model("initial-exec"))); /* launched by this thread */
+
 int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 
 static struct {
@@ -49,6 +51,21 @@ void gpu_open(void)
 	EACH_WANTED(vendor)
 	if (vendor->open)
 		vendor->open();
+}
+
+void gpu_come(void)
+{
+	gpu_ring_child(); /* what it knows is of a memory before this one */
+	EACH_WANTED(vendor)
+	if (vendor->come)
+		vendor->come();
+}
+
+void gpu_leave(void)
+{
+	EACH_WANTED(vendor)
+	if (vendor->leave)
+		vendor->leave();
 }
 
 void gpu_flush(void)
@@ -190,6 +207,15 @@ void gpu_launched(uint64_t correlation, uint64_t begin_ns)
 void gpu_kernel_launched(uint64_t correlation, uint64_t begin_ns)
 {
 	launch_put(correlation, begin_ns, EVENT_F_KERNEL);
+	kernel_last = correlation;
+}
+
+uint64_t gpu_kernel_last(void)
+{
+	uint64_t correlation = kernel_last;
+
+	kernel_last = 0;
+	return correlation;
 }
 
 static void span_put(uint32_t operation, uint64_t begin_ns, uint64_t bytes, const char *attributes)

@@ -127,6 +127,11 @@ struct gpu_vendor {
 	/* Called after the program ended: reports if the runtime was used without us. Must not call the
 	 * runtime, which may be torn down. */
 	void (*look_back)(void);
+	/* Called when the agent has come to a running process (record/agent/inject/): starts if the runtime
+	 * is loaded, for what it does from now on. NULL: it cannot. */
+	void (*come)(void);
+	/* Undoes come: finished operations are handed over, threads of ours have ended. */
+	void (*leave)(void);
 	/* Called in a fork child, which lacks the runtime's threads: drop all state without calling the
 	 * runtime. */
 	void (*child)(void);
@@ -138,6 +143,9 @@ extern const struct gpu_vendor gpu_nvidia, gpu_opencl, gpu_level0;
 void gpu_init(const struct gpu_vendor *const *vendors);
 /* Starts the vendors that HPCT_EVENTS selects ("gpu=auto": each when its library is loaded). */
 void gpu_open(void);
+/* gpu_vendor.come and leave, for the vendors that are selected. */
+void gpu_come(void);
+void gpu_leave(void);
 void gpu_flush(void);
 /* In a handler of a signal that ends the process: see gpu_vendor.save. */
 void gpu_save(void);
@@ -165,6 +173,10 @@ void gpu_launched(uint64_t correlation, uint64_t begin_ns);
 /* The same of a call that has started one kernel for certain: where its operation never comes, it is counted
  * as lost. */
 void gpu_kernel_launched(uint64_t correlation, uint64_t begin_ns);
+
+/* Correlation id of the last such call of this thread, 0: none since this was last asked. Who asks right
+ * after a launch knows its kernel (nccl.c). */
+uint64_t gpu_kernel_last(void);
 
 /* An operation has finished. Any thread, but not in a signal handler. ALLOC, FREE, SYNC and COMPILE with a
  * known launch appear on the launching thread's stream, all others on the queue's. */

@@ -3,7 +3,8 @@
 #ifndef RECORD_AGENT_GPU_RING_H
 #define RECORD_AGENT_GPU_RING_H
 
-/* Call in a fork child: the ring is the parent's, and a thread missing here may hold the lock. */
+/* Forgets all. Call in a fork child: the ring is the parent's, and a thread missing here may hold the lock.
+ */
 void gpu_ring_child(void);
 
 #endif

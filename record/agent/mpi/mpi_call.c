@@ -319,6 +319,30 @@ static bool sum_end(struct mpi_call *call, bool has_worked)
 	return false;
 }
 
+/* Where a rank hangs nobody would know in which call: calls are published when they return. */
+static void enter(const struct mpi_call *call)
+{
+	struct event_ring *shared;
+
+	if (!call->number || !call->wait.thread || call->wait.outer_ns)
+		return;
+	_Static_assert(MPI_COMMUNICATOR_NAME + 64 <= EVENT_CALL_BYTES, "call, communicator and number");
+	shared = call->wait.thread->ring.shared;
+	strcpy(shared->call, "call=");
+	strcat(shared->call, call->kind->name[MPI_BINDING_C]);
+	strcat(strcat(shared->call, ",comm="), call->name);
+	strcat(shared->call, ",seq=");
+	environment_decimal(shared->call + strlen(shared->call), call->number);
+	atomic_store_explicit(&shared->call_begin_ns, call->wait.begin_ns, memory_order_release);
+}
+
+static void leave(const struct mpi_call *call)
+{
+	if (call->number && call->wait.thread && !call->wait.outer_ns && call->wait.thread == thread_self())
+		atomic_store_explicit(
+			&call->wait.thread->ring.shared->call_begin_ns, 0, memory_order_release);
+}
+
 void mpi_call_begin(struct mpi_call *call, enum mpi_call_index index, enum mpi_binding binding,
 	const long *arguments, void *caller)
 {
@@ -349,6 +373,7 @@ void mpi_call_begin(struct mpi_call *call, enum mpi_call_index index, enum mpi_b
 		mpi_sums_close(thread_self());
 	span_prepare(call);
 	wait_begin(&call->wait);
+	enter(call);
 }
 
 void mpi_call_end(struct mpi_call *call, bool has_worked)
@@ -369,11 +394,13 @@ void mpi_call_end(struct mpi_call *call, bool has_worked)
 	}
 	if (is_left_out(call, has_worked)) {
 		wait_end(&call->wait, call->real);
+		leave(call);
 		return;
 	}
 	span.bytes = bytes_of(call);
 	attributes_write(call, has_worked, text);
 	wait_end_call(&call->wait, call->real, &span);
+	leave(call);
 	if (!call->is_summed && call->wait.thread && may_sum(call->kind))
 		mpi_sums_span(call->wait.thread, call->wait.begin_ns, process_now_ns());
 }

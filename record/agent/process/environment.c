@@ -204,13 +204,15 @@ static size_t gpu_build(char *const *envp, bool preload, char **to, struct envir
 		to[count++] = text->cuda;
 	if (tool_write(envp, text->nvtx, EVENT_ENV_NVTX, preload))
 		to[count++] = text->nvtx;
+	if (tool_write(envp, text->nccl, EVENT_ENV_NCCL, preload))
+		to[count++] = text->nccl;
 	return count;
 }
 
 static bool is_of_gpu(const char *word)
 {
 	return value_of(word, EVENT_ENV_OPENCL) || value_of(word, EVENT_ENV_CUDA) ||
-	       value_of(word, EVENT_ENV_NVTX);
+	       value_of(word, EVENT_ENV_NVTX) || value_of(word, EVENT_ENV_NCCL);
 }
 
 void environment_build(char *const *envp, bool preload, char **to, struct environment_text *text)

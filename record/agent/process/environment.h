@@ -42,7 +42,7 @@ bool environment_may_have_mpi(char *const *envp);
 bool environment_mpi_path(char *to, size_t bytes, const char *agent);
 
 /* Maximum number of words that environment_build adds, with the closing NULL. */
-#define ENVIRONMENT_EXTRA 11
+#define ENVIRONMENT_EXTRA 12
 #define ENVIRONMENT_TEXT 2048
 #define ENVIRONMENT_PATH 560
 
@@ -55,6 +55,7 @@ struct environment_text {
 	char opencl[ENVIRONMENT_TEXT];
 	char cuda[ENVIRONMENT_TEXT];
 	char nvtx[ENVIRONMENT_TEXT];
+	char nccl[ENVIRONMENT_TEXT];
 	char generation[64];
 	struct exec_target_linked linked; /* set before environment_build */
 	bool hides_trap; /* set before environment_build: the next program starts with SIGTRAP ignored

@@ -132,6 +132,14 @@ static uint32_t rings_affordable(bool *activity)
 	return bytes < RINGS_AT ? 0 : (uint32_t)((bytes - RINGS_AT) / ring_stride());
 }
 
+int process_live_at(void *page)
+{
+	if (madvise(page, 4096, MADV_WIPEONFORK))
+		return -1;
+	live = page;
+	return 0;
+}
+
 static int live_open(void)
 {
 	if (!live) {
@@ -255,6 +263,15 @@ int process_send(void)
 	return result;
 }
 
+int process_send_injected(int end)
+{
+	int result = process_send_memory_injected(memory_fd, end);
+
+	close(memory_fd);
+	memory_fd = -1;
+	return result;
+}
+
 void process_close(void)
 {
 	if (live)
@@ -301,19 +318,22 @@ struct event_ring *process_ring_claim(void)
 
 /* ---- the end ---- */
 
-/* CLOCK_THREAD_CPUTIME_ID of another thread, in the kernel's encoding. */
+/* In the kernel's encoding. */
+clockid_t process_clock_of_thread(uint32_t tid)
+{
+	return (clockid_t)(~tid << 3 | 6u);
+}
+
 uint64_t process_cpu_of_thread_ns(uint32_t tid)
 {
 	struct timespec now;
-	clockid_t clock = (clockid_t)(~tid << 3 | 6u);
 
-	if (vdso_clock_gettime(clock, &now))
+	if (vdso_clock_gettime(process_clock_of_thread(tid), &now))
 		return 0;
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Other threads may have renamed threads that live to the end. */
-static void name_refresh(struct event_ring *ring)
+void process_thread_name_read(struct event_ring *ring)
 {
 	char path[64] = "/proc/self/task/", name[sizeof(ring->name)] = "";
 	ssize_t got;
@@ -341,7 +361,7 @@ void process_end(uint64_t now_ns)
 
 		if (atomic_load(&ring->state) != EVENT_RING_CLAIMED || atomic_load(&ring->end_ns))
 			continue;
-		name_refresh(ring);
+		process_thread_name_read(ring);
 		cpu_ns = process_cpu_of_thread_ns(ring->tid);
 		if (cpu_ns)
 			atomic_store(&ring->cpu_end_ns, cpu_ns);

@@ -35,6 +35,7 @@ struct process_settings {
 	bool sums_all_mpi;
 	uint64_t mpi_bound_ns; /* below it they are */
 	bool java;	       /* names of compiled methods are asked for */
+	bool injected;	       /* the agent was loaded into a running process, see record/agent/inject/ */
 	bool openmp;	       /* regions of OpenMP are summed: a runtime is there, or may come */
 };
 
@@ -58,11 +59,20 @@ int process_settings_read(char **envp);
 /* Creates and fills the shared memory and sets the live flag. 0 or negative. */
 int process_open(char **argv, char **envp);
 
+/* Puts the live flag there, a page of zeroed private memory of the caller's, instead of into a mapping of its
+ * own; before process_open. 0 or negative. */
+int process_live_at(void *page);
+
 /* Sends the memory and the switch rings to the collector. 0 or negative; never blocks. */
 int process_send(void);
 
-/* process_send.c: part of process_send. `memory` stays open. */
+/* The same for an agent that came later: no switch rings, and `end` instead of a pidfd, a descriptor that
+ * becomes readable when the agent has left; it stays open here. */
+int process_send_injected(int end);
+
+/* process_send.c: parts of process_send and process_send_injected. `memory` stays open. */
 int process_send_memory(int memory);
+int process_send_memory_injected(int memory, int end);
 
 /* Sends one more switch ring, of the perf event `event`. 0 or negative; never blocks. */
 int process_send_switches(int event, uint32_t bytes);
@@ -74,7 +84,7 @@ int process_send_gpu_module(int memory, uint64_t hash);
  * it. 0 or negative. */
 int process_send_kept(int event);
 
-/* Unmaps the memory, after registration failed. */
+/* Unmaps the memory, after registration failed or the agent left: no handler may be at work. */
 void process_close(void);
 
 /* True in the process that called process_open, and in its threads and vfork children. */
@@ -115,7 +125,11 @@ uint64_t process_thread_cpu_ns(void);
 /* For our handlers, which no signal interrupts, so that no sample shows their frames. */
 uint64_t process_handler_now_ns(void);
 uint64_t process_handler_cpu_ns(void);
-/* CPU clock of any thread of this process; 0: the thread has ended. */
+/* Other threads may have renamed threads that live to the end. */
+void process_thread_name_read(struct event_ring *ring);
+/* CLOCK_THREAD_CPUTIME_ID of any thread of this process. */
+clockid_t process_clock_of_thread(uint32_t tid);
+/* What it shows; 0: the thread has ended. */
 uint64_t process_cpu_of_thread_ns(uint32_t tid);
 
 #endif

@@ -110,6 +110,11 @@ int process_send_memory(int memory)
 	return result;
 }
 
+int process_send_memory_injected(int memory, int end)
+{
+	return message_send(EVENT_HANDSHAKE_INJECTED, (const int[2]){memory, end}, 2, 0, process_now_ns());
+}
+
 int process_send_switches(int event, uint32_t bytes)
 {
 	return message_send(EVENT_HANDSHAKE_SWITCHES, &event, 1, bytes, process_now_ns());

@@ -71,7 +71,7 @@ static uint32_t hash_of(const char *name)
 	return hash;
 }
 
-static uint64_t symbol_if(const struct python_symbols *of, uint32_t index, const char *name)
+static const ElfW(Sym) * symbol_if(const struct python_symbols *of, uint32_t index, const char *name)
 {
 	const ElfW(Sym) *symbol = (const ElfW(Sym) *)of->symbols + index;
 	size_t bytes = strlen(name) + 1;
@@ -81,25 +81,26 @@ static uint64_t symbol_if(const struct python_symbols *of, uint32_t index, const
 		!holds(of, (uintptr_t)of->names + symbol->st_name, bytes) ||
 		memcmp(of->names + symbol->st_name, name, bytes) != 0 ||
 		!holds(of, of->bias + symbol->st_value, sizeof(uint64_t)))
-		return 0;
-	return of->bias + symbol->st_value;
+		return NULL;
+	return symbol;
 }
 
-uint64_t python_symbols_find(const struct python_symbols *of, const char *name)
+static const ElfW(Sym) * symbol_find(const struct python_symbols *of, const char *name)
 {
 	const struct gnu_hash *head = (const void *)of->hash;
 	const uint32_t *buckets = of->hash + sizeof(*head) / 4 + 2 * (uint64_t)head->bloom_count, *chains,
 		       *bucket;
 	const uint64_t *bloom = (const void *)(of->hash + sizeof(*head) / 4);
 	uint32_t hash = hash_of(name), index;
-	uint64_t word, found;
+	const ElfW(Sym) * found;
+	uint64_t word;
 
 	if (!head->bucket_count || !head->bloom_count || head->bloom_count & (head->bloom_count - 1) ||
 		!holds(of, (uintptr_t)buckets, head->bucket_count * 4ull))
-		return 0;
+		return NULL;
 	word = bloom[hash / 64 & (head->bloom_count - 1)];
 	if (!(word >> hash % 64 & word >> (hash >> head->bloom_shift) % 64 & 1))
-		return 0;
+		return NULL;
 	chains = buckets + head->bucket_count;
 	bucket = &buckets[hash % head->bucket_count];
 	index = *bucket;
@@ -107,10 +108,25 @@ uint64_t python_symbols_find(const struct python_symbols *of, const char *name)
 		const uint32_t *chain = &chains[index - head->symbol_first];
 
 		if (!index || !holds(of, (uintptr_t)chain, 4))
-			return 0;
-		found = (*chain | 1) == (hash | 1) ? symbol_if(of, index, name) : 0;
+			return NULL;
+		found = (*chain | 1) == (hash | 1) ? symbol_if(of, index, name) : NULL;
 		if (found || *chain & 1)
 			return found;
 	}
-	return 0;
+	return NULL;
+}
+
+uint64_t python_symbols_range(const struct python_symbols *of, const char *name, uint64_t *bytes)
+{
+	const ElfW(Sym) *symbol = symbol_find(of, name);
+
+	*bytes = symbol ? symbol->st_size : 0;
+	return symbol ? of->bias + symbol->st_value : 0;
+}
+
+uint64_t python_symbols_find(const struct python_symbols *of, const char *name)
+{
+	uint64_t bytes;
+
+	return python_symbols_range(of, name, &bytes);
 }

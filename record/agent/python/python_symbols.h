@@ -23,5 +23,7 @@ bool python_symbols_open(struct python_symbols *of, uint64_t begin, uint64_t end
 
 /* Runtime address of a defined symbol, 0: none. */
 uint64_t python_symbols_find(const struct python_symbols *of, const char *name);
+/* The same, with its size as the table has it. */
+uint64_t python_symbols_range(const struct python_symbols *of, const char *name, uint64_t *bytes);
 
 #endif

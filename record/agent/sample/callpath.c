@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "record/agent/base/hot_section.h"
+#include "record/agent/java/java_blobs.h"
 #include "record/agent/python/python_join.h"
 /* If a path's new nodes take more than this, they are sent first, in separate batches, as a whole ring
  * might not hold them. They stay known even if the record itself is dropped. */
@@ -321,7 +322,8 @@ HOT static enum unwind_result python_walk(
 	return t->python.is_cut ? UNWIND_PARTIAL : result;
 }
 
-/* The path of both languages. The first path that meets the interpreter is walked twice. */
+/* The path of both languages. The first path that meets the interpreter, or a Java machine, is walked twice.
+ */
 HOT static enum unwind_result languages_walk(struct thread *t, const struct arch_registers *start)
 {
 	const struct python_runtime *runtime = python_read(t);
@@ -333,6 +335,8 @@ HOT static enum unwind_result languages_walk(struct thread *t, const struct arch
 		result = unwind_walk(&t->unwinder, start);
 	if (python_runtime_look() && (runtime = python_read(t)))
 		result = python_walk(t, start, runtime);
+	if (java_blobs_look())
+		result = runtime ? python_walk(t, start, runtime) : unwind_walk(&t->unwinder, start);
 	return result;
 }
 

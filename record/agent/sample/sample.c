@@ -8,6 +8,7 @@
 #include "record/agent/base/hot_section.h"
 #include "record/agent/base/wrap.h"
 #include "record/agent/process/process.h"
+#include "record/agent/sample/adopt.h"
 #include "record/agent/sample/callpath.h"
 #include "record/agent/sample/counter_group.h"
 #include "record/agent/sample/papi.h"
@@ -337,6 +338,11 @@ HOT static bool is_order(const siginfo_t *info)
 	       process_is_live();
 }
 
+HOT static struct thread *thread_of(const ucontext_t *context)
+{
+	return process.settings.injected ? adopt_enter(arch_stack_pointer(context)) : thread_self();
+}
+
 /* qemu-user 7.2 calls handlers with a misaligned stack. */
 #if defined(__x86_64__)
 __attribute__((force_align_arg_pointer))
@@ -344,14 +350,17 @@ __attribute__((force_align_arg_pointer))
 HOT void
 sample_handle(int signal, siginfo_t *info, void *context)
 {
-	struct handler_call handler_call = {.thread = thread_self(), .info = info, .context = context};
+	struct handler_call handler_call = {.thread = thread_of(context), .info = info, .context = context};
 	int *error_place = handler_call.thread ? handler_call.thread->error_place : &errno,
 	    error = *error_place;
 
 	handler_call.is_taken = source_timer_periods(info, &handler_call.periods);
 	if (!handler_call.is_taken && is_order(info)) {
-		start_stop_obey();
+		if (!process.settings.injected) /* that agent looks by itself */
+			start_stop_obey();
 		syscall_restart_settle(context);
+		if (process.settings.injected)
+			adopt_leave();
 		*error_place = error;
 		return;
 	}
@@ -366,5 +375,7 @@ sample_handle(int signal, siginfo_t *info, void *context)
 		syscall_restart_settle(context);
 	else
 		signal_guard_forward(signal, info, context);
+	if (process.settings.injected)
+		adopt_leave();
 	*error_place = error;
 }

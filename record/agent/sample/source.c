@@ -39,7 +39,8 @@ static bool is_wanted(const struct source *source, int reason)
 {
 	const char *name = process.settings.sampler;
 
-	if (reason == EVENT_SAMPLER_GO || reason == EVENT_SAMPLER_TRACED || process.settings.dormant)
+	if (reason == EVENT_SAMPLER_GO || reason == EVENT_SAMPLER_TRACED || process.settings.dormant ||
+		process.settings.injected)
 		return false;
 	if (!name[0])
 		return process.settings.period_ns < source_tick_ns();

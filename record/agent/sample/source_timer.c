@@ -68,15 +68,15 @@ static int timer_set(int timer, uint64_t period_ns)
 	return (int)syscall(SYS_timer_settime, timer, 0, &interval, NULL);
 }
 
-int source_timer_start(struct source_handle *handle, uint64_t period_ns)
+static int timer_start(struct source_handle *handle, clockid_t clock, uint32_t tid, uint64_t period_ns)
 {
 	struct kernel_sigevent event = {.value.sival_ptr = (void *)(uintptr_t)&cookie,
 		.signal = AGENT_SIGNAL,
 		.notify = SIGEV_THREAD_ID,
-		.tid = (pid_t)syscall(SYS_gettid)};
+		.tid = (pid_t)tid};
 
 	if (atomic_load(&signal_guards[SIGNAL_GUARD_SAMPLES].is_read) || !timer_is_to_spare() ||
-		syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &handle->timer)) {
+		syscall(SYS_timer_create, clock, &event, &handle->timer)) {
 		handle->timer = -1;
 		return -1;
 	}
@@ -86,6 +86,11 @@ int source_timer_start(struct source_handle *handle, uint64_t period_ns)
 		return -1;
 	}
 	return 0;
+}
+
+int source_timer_start(struct source_handle *handle, uint64_t period_ns)
+{
+	return timer_start(handle, CLOCK_THREAD_CPUTIME_ID, (uint32_t)syscall(SYS_gettid), period_ns);
 }
 
 void source_timer_stop(struct source_handle *handle)
@@ -122,6 +127,7 @@ HOT static void timer_tick(struct thread *t, const ucontext_t *context, uint64_t
 		ring_count(&t->ring.shared->overruns, periods);
 }
 
+/* The thread may be another one than the caller's: thread_take_up. */
 static int timer_arm(struct thread *t)
 {
 	struct event_ring *ring = t->ring.shared;
@@ -129,7 +135,9 @@ static int timer_arm(struct thread *t)
 
 	t->ahead_ns = t->catch_up_ns = 0;
 	atomic_store(&ring->timer_signal_ns, process_now_ns());
-	result = source_timer_start(&t->handle, 0);
+	result = process.settings.injected
+			 ? timer_start(&t->handle, process_clock_of_thread(ring->tid), ring->tid, 0)
+			 : source_timer_start(&t->handle, 0);
 	atomic_store(&ring->timer, (uint32_t)(t->handle.timer + 1));
 	/* Who parks them now sees this one, or is seen here. */
 	if (!result && !atomic_load(&process.is_parked))

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "record/agent/base/plugin.h"
+#include "record/agent/java/java_blobs.h"
 #include "record/agent/process/address_reserve.h"
 #include "record/agent/process/process.h"
 #include "record/agent/process/switches.h"
@@ -83,6 +84,7 @@ void thread_init(void)
 	switches_init();
 	python_names_init();
 	python_runtime_init();
+	java_blobs_init();
 	openmp_init();
 	pool.free = NULL;
 	pool.unwinder = NULL;
@@ -103,6 +105,7 @@ void thread_init(void)
 	if (!space->hidden_begin)
 		module_map_range((uintptr_t)thread_init, &space->hidden_begin, &space->hidden_end);
 	space->hides = gpu_runtime_libraries_hides;
+	space->told_find = java_blobs_find;
 	module_map_loader_range(&space->loader_begin, &space->loader_end);
 	process.shared->fence_begin = space->fence_begin;
 	process.shared->fence_end = space->fence_end;
@@ -205,7 +208,8 @@ void thread_free(struct thread *thread)
 	atomic_flag_clear(&pool.taken);
 }
 
-static void header_fill(struct event_ring *ring, uint32_t index, uint64_t now_ns, uint64_t cpu_ns)
+static void header_fill(
+	struct event_ring *ring, uint32_t tid, uint32_t index, uint64_t now_ns, uint64_t cpu_ns)
 {
 	static const uint64_t nothing;
 	_Atomic uint64_t *counters[] = {&ring->signals, &ring->overruns, &ring->samples, &ring->partial,
@@ -217,17 +221,16 @@ static void header_fill(struct event_ring *ring, uint32_t index, uint64_t now_ns
 	for (unsigned i = 0; i < sizeof(counters) / sizeof(*counters); i++)
 		atomic_store_explicit(counters[i], nothing, memory_order_relaxed);
 	ring->claim++;
-	ring->tid = (uint32_t)syscall(SYS_gettid);
+	ring->tid = tid;
 	ring->thread = index;
 	ring->begin_ns = now_ns;
 	ring->cpu_begin_ns = cpu_ns;
 	start_stop_ring_begin(ring);
-	ring->start_routine = thread_place.start_routine;
 	atomic_store_explicit(&ring->tally_count, 0, memory_order_relaxed);
 	atomic_store_explicit(&ring->timer, 0, memory_order_relaxed);
+	atomic_store_explicit(&ring->call_begin_ns, 0, memory_order_relaxed);
 	atomic_store_explicit(&ring->unsampled, EVENT_SAMPLED, memory_order_relaxed);
 	memset(ring->name, 0, sizeof(ring->name));
-	syscall(SYS_prctl, PR_GET_NAME, ring->name, 0, 0, 0);
 }
 
 void thread_unsampled(struct event_ring *ring, enum event_unsampled reason, uint64_t since_ns)
@@ -244,12 +247,40 @@ static void sampler_arm(struct thread *t)
 	if (!t->source->arm(t))
 		return;
 	t->source->disarm(t);
+	if (process.settings.injected) { /* an event is for the calling thread alone */
+		thread_unsampled(t->ring.shared, EVENT_UNSAMPLED_REFUSED, process_now_ns());
+		return;
+	}
 	t->source = &source_standby;
 	if (t->source->arm(t))
 		thread_unsampled(t->ring.shared,
 			atomic_load(&signal_guards[SIGNAL_GUARD_SAMPLES].is_read) ? EVENT_UNSAMPLED_READ
 										  : EVENT_UNSAMPLED_REFUSED,
 			process_now_ns());
+}
+
+/* Everything of a thread's begin that any thread of the process may do for it. first: the function that its
+ * first record names, 0: none. */
+static void begin(
+	struct thread *t, struct event_ring *ring, uint64_t start_routine, uint64_t first, uint64_t now_ns)
+{
+	t->source = source_chosen();
+	ring->start_routine = start_routine;
+	ring_init(&t->ring, ring, EVENT_RING_DATA);
+	t->root = start_routine ? EVENT_NODE_THREAD_ROOT : EVENT_NODE_PROGRAM_ROOT;
+	t->covered_ns = 0;
+	t->hit_ns = 0;
+	t->lead_ns = 0;
+	trace_init(t);
+	t->uses_openmp = false;
+	t->open_count = 0;
+	t->saved_ns = t->rest_until_ns = 0;
+	t->pending_node = 0;
+	t->unpublished_ns = 0;
+	ring_enter(&t->ring);
+	sample_publish_first(t, first, now_ns);
+	ring_leave(&t->ring);
+	t->handle.mapping = NULL;
 }
 
 void thread_begin(struct thread *t, uint32_t index)
@@ -262,31 +293,64 @@ void thread_begin(struct thread *t, uint32_t index)
 		thread_free(t);
 		return;
 	}
-	t->source = source_chosen();
 	t->error_place = &errno;
-	header_fill(ring, index, now_ns, process_thread_cpu_ns());
-	ring_init(&t->ring, ring, EVENT_RING_DATA);
-	t->root = thread_place.start_routine ? EVENT_NODE_THREAD_ROOT : EVENT_NODE_PROGRAM_ROOT;
-	t->covered_ns = 0;
-	t->hit_ns = 0;
-	t->lead_ns = 0;
-	trace_init(t);
-	t->uses_openmp = false;
-	t->open_count = 0;
-	t->saved_ns = t->rest_until_ns = 0;
-	t->pending_node = 0;
-	t->unpublished_ns = 0;
-	ring_enter(&t->ring);
-	sample_publish_first(t, thread_place.start_routine, now_ns);
-	ring_leave(&t->ring);
+	header_fill(ring, (uint32_t)syscall(SYS_gettid), index, now_ns, process_thread_cpu_ns());
+	syscall(SYS_prctl, PR_GET_NAME, ring->name, 0, 0, 0);
+	begin(t, ring, thread_place.start_routine, thread_place.start_routine, now_ns);
 	thread_place.self = t;
 	t->switches = switches_thread_open();
-	t->handle.mapping = NULL;
 	sampler_arm(t);
 	counter_arm(t);
 	source_waits_arm(t);
 	papi_arm(t);
 	counter_groups_arm(t);
+}
+
+/* ---- threads that were there before the agent ---- */
+
+/* Where any other thread begins is not known: 1 stands for it. */
+int thread_take_up(struct thread *t, uint32_t tid, uint32_t index)
+{
+	struct event_ring *ring = process_ring_claim();
+	uint64_t now_ns = process_now_ns();
+
+	if (!ring)
+		return -1;
+	t->error_place = NULL;
+	t->place = NULL;
+	t->switches = NULL;
+	header_fill(ring, tid, index, now_ns, process_cpu_of_thread_ns(tid));
+	process_thread_name_read(ring);
+	begin(t, ring, index != 0, 0, now_ns);
+	return 0;
+}
+
+void thread_take_up_arm(struct thread *t)
+{
+	sampler_arm(t);
+}
+
+void thread_lost(struct thread *t)
+{
+	struct event_ring *ring = t->ring.shared;
+
+	t->source->disarm(t);
+	/* Its clock has gone with it. */
+	atomic_store(
+		&ring->cpu_end_ns, ring->cpu_begin_ns + atomic_load(&ring->paused_cpu_ns) + t->covered_ns);
+	atomic_store(&ring->end_ns, process_now_ns());
+	atomic_store_explicit(&ring->state, EVENT_RING_ENDED, memory_order_release);
+	thread_free(t);
+}
+
+void thread_pool_drop(void)
+{
+	while (pool.free) {
+		struct thread *t = pool.free;
+
+		pool.free = t->next_free;
+		address_reserve_unmap(t, t->block_bytes);
+	}
 }
 
 struct thread *thread_here(void)

@@ -46,8 +46,9 @@ struct thread {
 	void *papi;			      /* PAPI's state, see papi.h; NULL: none */
 	uint64_t papi_seen[EVENT_COUNTERS_MAX];
 	struct counter_group groups[COUNTER_GROUPS_MAX];
-	void *switches;	      /* the thread's own switch ring, mapped; NULL: none */
-	uint64_t covered_ns;  /* CPU time since cpu_begin_ns that weights and losses stand for */
+	struct thread_place *place; /* of a thread that adopted its block, see adopt.h; NULL: not yet */
+	void *switches;		    /* the thread's own switch ring, mapped; NULL: none */
+	uint64_t covered_ns;	    /* CPU time since cpu_begin_ns that weights and losses stand for */
 	uint64_t ahead_ns;    /* the part of it for which timer signals are still due, see sample_catch_up */
 	uint64_t catch_up_ns; /* the earliest time of the next catch-up, see sample_catch_up */
 	uint64_t hit_ns;      /* time of the last sample, if its hit was in time; else 0 */
@@ -175,6 +176,17 @@ void thread_resume(struct thread *thread);
 
 /* Ends the calling thread's measurement and frees its block. */
 void thread_end(struct thread *thread);
+
+/* For a thread of this process that was there before the agent, or that began without its knowledge; from
+ * another thread. thread_take_up claims its ring and writes its first record; negative: no ring is left, the
+ * block is the caller's. thread_take_up_arm then starts its sampling: its first sample adopts the block
+ * (adopt.h). thread_lost: it has ended, and no handler of it is at work; frees the block. */
+int thread_take_up(struct thread *thread, uint32_t tid, uint32_t index);
+void thread_take_up_arm(struct thread *thread);
+void thread_lost(struct thread *thread);
+
+/* Unmaps the pool's blocks. */
+void thread_pool_drop(void);
 
 /* Publishes the thread's new name. */
 void thread_name_set(struct thread *thread, const char *name);

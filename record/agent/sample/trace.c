@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "record/agent/sample/adopt.h"
 #include "record/agent/sample/callpath.h"
 #include "record/agent/sample/callpath_cache.h"
 #include "record/agent/sample/sample.h"
@@ -33,10 +34,14 @@ void trace_init(struct thread *t)
 
 struct thread *trace_begin(void)
 {
-	struct thread *t = thread_self();
+	bool is_injected = process.settings.injected;
+	struct thread *t = is_injected ? adopt_enter((uintptr_t)__builtin_frame_address(0)) : thread_self();
 
-	if (!t || t->ring.busy)
+	if (!t || t->ring.busy) {
+		if (is_injected)
+			adopt_leave();
 		return NULL;
+	}
 	t->is_tracing = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	ring_enter(&t->ring);
@@ -60,6 +65,8 @@ void trace_end(struct thread *t)
 	}
 	atomic_signal_fence(memory_order_seq_cst);
 	t->is_tracing = false;
+	if (process.settings.injected)
+		adopt_leave();
 }
 
 struct thread *trace_begin_masked(struct trace_masked *masked)

@@ -23,6 +23,15 @@
 #define UNWIND_NO_SLOT 0xffffu
 #define UNWIND_RESERVED_SLOT 0xfffeu /* as a frame's: its address is an enum event_frame */
 
+/* What the maker of code without a file tells of the code at a pc. */
+struct unwind_told {
+	uint64_t begin;	      /* of its instructions */
+	uint32_t frame_bytes; /* of its frame, with the return address at its end and, before that, the
+				 caller's frame pointer; 0: no fixed size */
+	int32_t complete;     /* bytes of instructions after which the frame is there; negative: unknown */
+	bool is_interpreter;  /* HotSpot's: a frame pointer, and below it the caller's own stack pointer */
+};
+
 /* Source of frames: modules and memory of the measured process. */
 struct unwind_space {
 	struct cfi_memory memory;
@@ -36,8 +45,10 @@ struct unwind_space {
 	uint64_t own_begin; /* code whose frames are skipped, with all that it called */
 	uint64_t own_end;
 	bool (*hides)(uint64_t pc); /* more such code, called once per pc; NULL: none */
-	bool is_go;		    /* Go's code: switches stacks below a frame pointer, inserts calls */
-	uint64_t loader_begin;	    /* the dynamic loader: its entry code has no CFI and ends a stack */
+	/* Of code outside all modules, signal safe; false: nothing. NULL: none. */
+	bool (*told_find)(uint64_t pc, struct unwind_told *told);
+	bool is_go;	       /* Go's code: switches stacks below a frame pointer, inserts calls */
+	uint64_t loader_begin; /* the dynamic loader: its entry code has no CFI and ends a stack */
 	uint64_t loader_end;
 };
 

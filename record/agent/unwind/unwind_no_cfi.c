@@ -361,6 +361,10 @@ enum step unwind_step_no_cfi(struct unwinder *u, uint64_t pc, bool leaf, bool wa
 	bool is_read_first = !u->space.is_go && (rule->slot != UNWIND_NO_SLOT || rule->kind == RULE_MADE);
 	enum step step;
 
+	if (rule->slot == UNWIND_NO_SLOT && u->space.told_find && unwind_step_told(u, pc, was_exact)) {
+		*exact = false;
+		return STEP_ON;
+	}
 	if (!was_exact && u->space.is_go)
 		unwind_go_top_note(u, pc + 1);
 	if (is_read_first && step_prologue_scan(u, pc, was_exact, false))

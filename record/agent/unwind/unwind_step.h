@@ -162,6 +162,9 @@ static inline bool unwind_exception_looks(const struct unwinder *u)
 }
 /* True if the address follows a call. */
 bool unwind_is_called(struct unwinder *u, uint64_t address);
+/* Steps from code whose maker tells its frames; `exact`: the frame may not be whole. False: nothing changed.
+ */
+bool unwind_step_told(struct unwinder *u, uint64_t pc, bool exact);
 /* Steps from code without CFI. `leaf`: it may have pushed nothing; *exact: whether pc is exact, then
  * whether the caller's is. */
 enum step unwind_step_no_cfi(struct unwinder *u, uint64_t pc, bool leaf, bool was_exact, bool *exact);

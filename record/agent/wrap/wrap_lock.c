@@ -34,6 +34,40 @@ static unsigned mtx_holder(const mtx_t *mutex)
 	return mutex_holder((const pthread_mutex_t *)(const void *)mutex);
 }
 
+/* A spin lock is a bare number: who took it last is kept here, by the lock's address. Only its holder writes
+ * for it; two locks in one place forget each other's holder. */
+#define SPIN_PLACES 1024u /* a power of two */
+#define SPIN_TID_BITS 24  /* the kernel's numbers are below 2^22 */
+
+static _Atomic uint64_t spin_holders[SPIN_PLACES];
+
+static _Atomic uint64_t *spin_place(const void *lock)
+{
+	return &spin_holders[(uintptr_t)lock / sizeof(pthread_spinlock_t) % SPIN_PLACES];
+}
+
+static uint64_t spin_tag(const void *lock)
+{
+	return (uint64_t)((uintptr_t)lock / sizeof(pthread_spinlock_t) / SPIN_PLACES) << SPIN_TID_BITS;
+}
+
+static void spin_taken(const void *lock)
+{
+	const struct thread *t = thread_self();
+
+	atomic_store_explicit(
+		spin_place(lock), t ? spin_tag(lock) | t->ring.shared->tid : 0, memory_order_relaxed);
+}
+
+static unsigned spin_holder(const void *lock)
+{
+	uint64_t holder = atomic_load_explicit(spin_place(lock), memory_order_relaxed);
+
+	return holder >> SPIN_TID_BITS == spin_tag(lock) >> SPIN_TID_BITS
+		       ? (unsigned)(holder & ((1u << SPIN_TID_BITS) - 1))
+		       : 0;
+}
+
 /* A wait that is long enough to be published is a span `lock`, too. */
 static void lock_end(
 	const struct wait *wait, const void *function, const char *name, const void *lock, unsigned holder)
@@ -117,6 +151,28 @@ TRIES(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, EBUSY, (pthread_rwlock_t 
 TRIES(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, EBUSY, (pthread_rwlock_t * lock), lock, (lock),
 	rwlock_holder)
 TRIES(mtx_lock, mtx_trylock, thrd_busy, (mtx_t * mutex), mutex, (mutex), mtx_holder)
+
+/* A wait for it is time of the thread's core. */
+WRAPPER int pthread_spin_lock(pthread_spinlock_t *lock)
+{
+	int result = REAL(pthread_spin_trylock) ? real.pthread_spin_trylock(lock) : EBUSY;
+	const void *address = (const void *)(uintptr_t)lock;
+
+	if (result)
+		result = LOCK(pthread_spin_lock, (lock), address, spin_holder);
+	if (!result)
+		spin_taken(address);
+	return result;
+}
+
+WRAPPER int pthread_spin_trylock(pthread_spinlock_t *lock)
+{
+	int result = REAL(pthread_spin_trylock)(lock);
+
+	if (!result)
+		spin_taken((const void *)(uintptr_t)lock);
+	return result;
+}
 
 /* libc's rules differ on whether these check the time if they need not wait. */
 LOCKS(pthread_mutex_timedlock, (pthread_mutex_t * mutex, const struct timespec *until), (mutex, until), mutex,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# hpct for Spack: copy this folder into a repository of yours (`spack repo create`), and set `git` to where hpct comes from.
+# hpct for Spack: copy this folder into a repository of yours (`spack repo create`), and
+# set `git` to where hpct comes from.
 from spack.package import *
 
 

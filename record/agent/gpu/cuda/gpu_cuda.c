@@ -7,6 +7,7 @@
 #include "record/agent/gpu/cuda/gpu_cuda.h"
 
 #include <limits.h>
+#include <link.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <string.h>
@@ -136,18 +137,32 @@ static void *flusher(void *nothing)
 	return NULL;
 }
 
+static struct {
+	_Atomic bool is_there;
+	pthread_t thread; /* joined only if the agent leaves: mostly it runs to the end */
+} flushing;
+
 static void flusher_start(void)
 {
-	static _Atomic bool is_there;
 	sigset_t all, before;
-	pthread_t thread;
 
-	if (atomic_exchange(&is_there, true))
+	if (atomic_exchange(&flushing.is_there, true))
 		return;
 	sigfillset(&all);
 	REAL(pthread_sigmask)(SIG_SETMASK, &all, &before);
-	REAL(pthread_create)(&thread, NULL, flusher, NULL); /* never joined: it runs to the end */
+	if (REAL(pthread_create)(&flushing.thread, NULL, flusher, NULL) && process.settings.injected)
+		atomic_store(&flushing.is_there, false);
 	REAL(pthread_sigmask)(SIG_SETMASK, &before, NULL);
+}
+
+/* It ends as the state is CUDA_OFF. */
+static void flusher_stop(void)
+{
+	if (!atomic_exchange(&flushing.is_there, false))
+		return;
+	atomic_fetch_add(&flush_asked, 1);
+	wake(&flush_asked);
+	REAL(pthread_join)(flushing.thread, NULL);
 }
 
 /* XLA (JAX, TensorFlow) changes its graphs between launches; when they are traced as wholes, the program
@@ -195,7 +210,8 @@ static void start(uint64_t caller)
 	}
 	flusher_start();
 	gpu_exit_watch();
-	fatal_signal_watch();
+	if (!process.settings.injected) /* handlers of the program's would have to be kept apart from it */
+		fatal_signal_watch();
 }
 
 /* The driver calls this in cuInit, in the library that CUDA_INJECTION64_PATH names. */
@@ -235,6 +251,42 @@ static void cuda_library_loaded(const char *path)
 {
 	(void)path;
 	start((uintptr_t)__builtin_return_address(0));
+}
+
+/* ---- in a running process ---- */
+
+static int driver_look(struct dl_phdr_info *info, size_t bytes, void *begin)
+{
+	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+
+	(void)bytes;
+	if (!slash || strncmp(slash + 1, "libcuda.so", strlen("libcuda.so")) != 0)
+		return 0;
+	*(uint64_t *)begin = info->dlpi_addr;
+	return 1;
+}
+
+/* Contexts that there are already are told of by nobody. */
+static void cuda_come(void)
+{
+	uint64_t driver = 0;
+
+	if (!dl_iterate_phdr(driver_look, &driver))
+		return;
+	atomic_store(&cuda.state, CUDA_IDLE);
+	start(driver);
+	if (atomic_load(&cuda.state) == CUDA_ON)
+		gpu_used(gpu_now_ns());
+}
+
+static void cuda_leave(void)
+{
+	int on = CUDA_ON;
+
+	if (!atomic_compare_exchange_strong(&cuda.state, &on, CUDA_OFF))
+		return;
+	flusher_stop();
+	cuda_end();
 }
 
 /* The driver was loaded but did not call us: CUDA_INJECTION64_PATH named another library. */
@@ -287,4 +339,6 @@ const struct gpu_vendor gpu_nvidia = {.name = "nvidia",
 	.flush = cuda_flush,
 	.save = cuda_save,
 	.look_back = other_tool_say,
+	.come = cuda_come,
+	.leave = cuda_leave,
 	.child = cuda_child};

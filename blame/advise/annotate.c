@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* annotate.c - see annotate.h. */
+#include "blame/advise/annotate.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "blame/advise/advise_place.h"
+
+#define KEPT 3u		/* instructions without samples that are printed on each side of what is left out */
+#define CAUSE_LEAST 0.1 /* of an instruction's samples, that is worth a word */
+#define SET_TEXT 160u
+
+const struct report_column annotate_columns[] = {{"kernel", REPORT_TEXT}, {"function", REPORT_TEXT},
+	{"address", REPORT_NUMBER}, {"instruction", REPORT_TEXT}, {"defines", REPORT_TEXT},
+	{"uses", REPORT_TEXT}, {"file", REPORT_TEXT}, {"line", REPORT_NUMBER}, {"loop_line", REPORT_NUMBER},
+	{"samples", REPORT_NUMBER}, {"percent", REPORT_PERCENT}, {"issued_percent", REPORT_PERCENT},
+	{"latency_percent", REPORT_PERCENT}, {"stall", REPORT_TEXT}, {"stall_percent", REPORT_PERCENT},
+	{"cause_address", REPORT_NUMBER}, {"cause_percent", REPORT_PERCENT}};
+const unsigned annotate_column_count = sizeof annotate_columns / sizeof *annotate_columns;
+
+/* What is said of one instruction. */
+struct figures {
+	double all, issued, latency;
+	enum stall stall; /* most frequent reason but "issued" */
+	double of_stall;
+	const struct cause
+		*cause; /* that explains most of its stalls; NULL: they stay here, or there are none */
+};
+
+/* The causes of an instruction, which stand together, ordered by use. */
+static const struct cause *cause_first(const struct causes *causes, uint32_t use, size_t *count)
+{
+	size_t low = 0, high = causes->count, end;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (causes->list[middle].use < use)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (end = low; end < causes->count && causes->list[end].use == use;)
+		end++;
+	*count = end - low;
+	return causes->list + low;
+}
+
+static struct figures figures_of(const struct kernel_function *function, uint32_t at)
+{
+	const struct cause_samples *samples = &function->samples[at];
+	struct figures figures = {.stall = STALL_NONE};
+	size_t count;
+	const struct cause *cause = cause_first(&function->causes, at, &count);
+
+	for (unsigned stall = 0; stall < STALL_COUNT; stall++) {
+		figures.all += samples->all[stall];
+		figures.latency += samples->latency[stall];
+		if (stall == STALL_NONE || samples->all[stall] <= figures.of_stall)
+			continue;
+		figures.stall = (enum stall)stall;
+		figures.of_stall = samples->all[stall];
+	}
+	figures.issued = samples->all[STALL_NONE];
+	for (size_t i = 0; i < count; i++)
+		if (cause[i].class != CAUSE_SELF &&
+			(!figures.cause || cause[i].samples > figures.cause->samples))
+			figures.cause = &cause[i];
+	return figures;
+}
+
+/* ---- registers ---- */
+
+/* One number of each space, as NVIDIA writes it. */
+static int name_resource(char *text, size_t size, unsigned resource)
+{
+	if (resource < GPU_UNIFORM)
+		return snprintf(text, size, "R%u", resource);
+	if (resource < GPU_PREDICATE)
+		return snprintf(text, size, "UR%u", resource - GPU_UNIFORM);
+	if (resource < GPU_UNIFORM_PREDICATE)
+		return snprintf(text, size, "P%u", resource - GPU_PREDICATE);
+	if (resource < GPU_BARRIER)
+		return snprintf(text, size, "UP%u", resource - GPU_UNIFORM_PREDICATE);
+	return snprintf(text, size, "B%u", resource - GPU_BARRIER);
+}
+
+/* Whether two numbers may be written as one range. */
+static bool is_range(unsigned first, unsigned last)
+{
+	return (last < GPU_UNIFORM) == (first < GPU_UNIFORM) && last < GPU_PREDICATE;
+}
+
+/* "R4-R7 P0 B0"; what has no room is left out. */
+static void write_set(char *text, size_t size, const struct gpu_set *set)
+{
+	size_t used = 0;
+
+	*text = '\0';
+	for (unsigned first = 0; first < GPU_RESOURCES && used + 16 < size; first++) {
+		unsigned last = first;
+
+		if (!gpu_set_has(set, first))
+			continue;
+		while (last + 1 < GPU_RESOURCES && gpu_set_has(set, last + 1) && is_range(first, last + 1))
+			last++;
+		if (used)
+			text[used++] = ' ';
+		used += (size_t)name_resource(text + used, size - used, first);
+		if (last == first)
+			continue;
+		text[used++] = '-';
+		used += (size_t)name_resource(text + used, size - used, last);
+		first = last;
+	}
+}
+
+/* "@!P0 "; "" if it always runs. */
+static void write_guard(char *text, size_t size, const struct gpu_instruction *instruction)
+{
+	*text = '\0';
+	if (instruction->guard != GPU_ALWAYS)
+		snprintf(text, size, "@%s%sP%u ", instruction->is_guard_negated ? "!" : "",
+			instruction->is_guard_uniform ? "U" : "", instruction->guard);
+}
+
+/* "@P0 LDG R4-R7 B0 <- R2 R3". */
+static void write_instruction(char *text, size_t size, const struct gpu_instruction *instruction)
+{
+	char guard[16], defines[SET_TEXT], uses[SET_TEXT];
+	struct gpu_set used = instruction->uses;
+
+	write_guard(guard, sizeof guard, instruction);
+	if (instruction->guard != GPU_ALWAYS) {
+		unsigned resource = instruction->guard +
+				    (instruction->is_guard_uniform ? GPU_UNIFORM_PREDICATE : GPU_PREDICATE);
+
+		used.words[resource / 64] &= ~(UINT64_C(1) << resource % 64);
+	}
+	write_set(defines, sizeof defines, &instruction->defines);
+	write_set(uses, sizeof uses, &used);
+	snprintf(text, size, "%s%s%s%s%s%s", guard, instruction->name, *defines ? " " : "", defines,
+		*uses ? " <- " : "", uses);
+}
+
+/* ---- text ---- */
+
+#define SHARE_COLUMNS 30 /* ahead of the instruction */
+
+struct listing {
+	FILE *out;
+	const struct kernel *kernel;
+	const struct kernel_function *function;
+	bool *is_kept;	  /* [count] */
+	const char *file; /* of the line that was printed last */
+	uint32_t line;
+	unsigned width;
+};
+
+/* What was sampled, what it waits for, and some neighbours. */
+static void keep_some(struct listing *listing)
+{
+	const struct kernel_code *code = &listing->function->code;
+
+	for (uint32_t at = 0; at < code->count; at++) {
+		struct figures figures = figures_of(listing->function, at);
+
+		if (figures.all <= 0)
+			continue;
+		for (uint32_t i = at > KEPT ? at - KEPT : 0; i < code->count && i <= at + KEPT; i++)
+			listing->is_kept[i] = true;
+		if (figures.cause && figures.cause->samples >= CAUSE_LEAST * figures.all)
+			listing->is_kept[figures.cause->define] = true;
+	}
+}
+
+static void text_line(struct listing *listing, const struct advise_place *place)
+{
+	if (!*place->file || (place->line == listing->line && place->file == listing->file))
+		return;
+	fprintf(listing->out, "  %s:%u", place->file, place->line);
+	if (place->loop_line)
+		fprintf(listing->out, ", in the loop at line %u", place->loop_line);
+	fprintf(listing->out, "\n");
+	listing->file = place->file;
+	listing->line = place->line;
+}
+
+static void text_instruction(struct listing *listing, uint32_t at)
+{
+	const struct kernel_code *code = &listing->function->code;
+	struct figures figures = figures_of(listing->function, at);
+	char instruction[2 * SET_TEXT + 64], share[16] = "", stall[32] = "";
+	struct advise_place place;
+	int room = (int)listing->width - SHARE_COLUMNS - 24;
+
+	advise_place_find(&place, listing->function, at);
+	text_line(listing, &place);
+	write_instruction(instruction, sizeof instruction, &code->instructions[at]);
+	if (figures.all > 0)
+		snprintf(share, sizeof share, "%.2f", advise_percent(figures.all, listing->kernel->total));
+	if (figures.of_stall > 0)
+		snprintf(stall, sizeof stall, "%s %.0f%%", stall_name(figures.stall),
+			advise_percent(figures.of_stall, figures.all));
+	fprintf(listing->out, "%8s  %-10s %6" PRIx64 "  ", share, stall, place.address);
+	if (!figures.cause || figures.cause->samples < CAUSE_LEAST * figures.all) {
+		fprintf(listing->out, "%s\n", instruction);
+		return;
+	}
+	fprintf(listing->out, "%-*s  waits for %" PRIx64 " %s", room > 0 ? room : 0, instruction,
+		code->addresses[figures.cause->define] - code->start,
+		code->instructions[figures.cause->define].name);
+	fprintf(listing->out, " %.0f%%", advise_percent(figures.cause->samples, figures.all));
+	fprintf(listing->out, "\n");
+}
+
+static int text_function(struct listing *listing, struct error *error)
+{
+	const struct kernel_code *code = &listing->function->code;
+	uint32_t left_out = 0;
+	char name[DEMANGLE_MAX];
+
+	listing->is_kept = calloc(code->count + 1, sizeof *listing->is_kept);
+	if (!listing->is_kept)
+		return error_memory(error);
+	keep_some(listing);
+	if (!demangle_symbol(code->name, name, sizeof name))
+		snprintf(name, sizeof name, "%s", code->name);
+	fprintf(listing->out, " %s%s  %.2f %% of its samples\n", listing->function->is_kernel ? "" : "calls ",
+		name, advise_percent(listing->function->total, listing->kernel->total));
+	fprintf(listing->out, "%8s  %-10s %6s  %s\n", "percent", "stall", "at",
+		"instruction: defines <- uses");
+	listing->file = NULL;
+	for (uint32_t at = 0; at <= code->count; at++) {
+		if (at < code->count && !listing->is_kept[at]) {
+			left_out++;
+			continue;
+		}
+		if (left_out)
+			fprintf(listing->out, "%22s... %u without samples\n", "", left_out);
+		left_out = 0;
+		if (at < code->count)
+			text_instruction(listing, at);
+	}
+	free(listing->is_kept);
+	return 0;
+}
+
+/* As kernels_list() has them. */
+int annotate_text(FILE *out, const struct kernels *kernels, unsigned width, struct error *error)
+{
+	size_t count;
+	const struct kernel *list = kernels_list(kernels, &count);
+	int rc = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		char duration[REPORT_HUMAN_MAX];
+
+		report_human_duration(duration, list[i].time_ns);
+		fprintf(out, "%s  %s, %.1f %% of kernel time\n", list[i].name, duration,
+			advise_percent((double)list[i].time_ns, (double)kernels_summary(kernels)->kernel_ns));
+		if (list[i].unread > 0)
+			fprintf(out, "  %.1f %% of its samples in code that the run does not keep\n",
+				advise_percent(list[i].unread, list[i].total));
+		for (size_t f = 0; f < list[i].function_count && rc == 0; f++) {
+			struct listing listing = {.out = out,
+				.kernel = &list[i],
+				.function = &list[i].functions[f],
+				.width = width};
+
+			if (list[i].functions[f].total > 0)
+				rc = text_function(&listing, error);
+		}
+		fprintf(out, "\n");
+	}
+	return rc;
+}
+
+/* ---- rows ---- */
+
+static void row_instruction(struct report *report, const struct kernel *kernel,
+	const struct kernel_function *function, uint32_t at)
+{
+	const struct gpu_instruction *instruction = &function->code.instructions[at];
+	struct figures figures = figures_of(function, at);
+	char defines[SET_TEXT], uses[SET_TEXT], name[64], guard[16];
+	struct advise_place place;
+	double unit = kernel->period ? (double)kernel->period : 1;
+
+	advise_place_find(&place, function, at);
+	write_guard(guard, sizeof guard, instruction);
+	snprintf(name, sizeof name, "%s%s", guard, instruction->name);
+	write_set(defines, sizeof defines, &instruction->defines);
+	write_set(uses, sizeof uses, &instruction->uses);
+	report_string(report, kernel->name);
+	report_string(report, place.function);
+	report_number(report, place.address);
+	report_string(report, name);
+	report_string(report, defines);
+	report_string(report, uses);
+	report_string(report, place.file);
+	report_number(report, place.line);
+	report_number(report, place.loop_line);
+	report_number(report, (uint64_t)(figures.all / unit + 0.5));
+	report_real(report, advise_percent(figures.all, kernel->total));
+	report_real(report, advise_percent(figures.issued, figures.all));
+	report_real(report, advise_percent(figures.latency, figures.all));
+	if (figures.of_stall > 0)
+		report_string(report, stall_name(figures.stall));
+	else
+		report_none(report);
+	report_real(report, advise_percent(figures.of_stall, figures.all));
+	if (figures.cause) {
+		report_number(report, function->code.addresses[figures.cause->define] - function->code.start);
+		report_real(report, advise_percent(figures.cause->samples, figures.all));
+	} else {
+		report_none(report);
+		report_none(report);
+	}
+	report_row(report);
+}
+
+void annotate_rows(struct report *report, const struct kernels *kernels)
+{
+	size_t count;
+	const struct kernel *list = kernels_list(kernels, &count);
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t f = 0; f < list[i].function_count; f++)
+			for (uint32_t at = 0; at < list[i].functions[f].code.count; at++)
+				row_instruction(report, &list[i], &list[i].functions[f], at);
+}

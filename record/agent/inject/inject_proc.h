@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inject_proc.h - what an agent that came later reads of its own process in /proc, without allocating. */
+#ifndef RECORD_AGENT_INJECT_PROC_H
+#define RECORD_AGENT_INJECT_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Reads a file whole, as far as it fits, and ends it with a zero; its bytes, 0: none. */
+size_t inject_proc_read(const char *path, char *text, size_t room);
+
+/* Splits text of words that each end with a zero; `words` has room for `most` and a NULL. */
+void inject_proc_words(char *text, size_t bytes, char **words, size_t most);
+
+/* Threads of this process; 0: not known. */
+uint32_t inject_proc_threads(void);
+
+/* Calls take for each thread. */
+void inject_proc_threads_each(void (*take)(uint32_t tid));
+
+/* Publishes the ranges that stacks may lie in: adopt_ranges_set. */
+void inject_proc_stacks_read(void);
+
+/* True if the thread has that name. */
+bool inject_proc_is_called(uint32_t tid, const char *name);
+
+/* True if the thread blocks that signal. */
+bool inject_proc_is_blocked(uint32_t tid, int signal);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inject_threads.c - see inject_threads.h. */
+#include "record/agent/inject/inject_threads.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "record/agent/inject/inject_gpu.h"
+#include "record/agent/inject/inject_order.h"
+#include "record/agent/inject/inject_proc.h"
+#include "record/agent/process/address_reserve.h"
+#include "record/agent/process/process.h"
+#include "record/agent/sample/adopt.h"
+#include "record/agent/sample/source.h"
+#include "record/agent/sample/thread.h"
+
+#define MANY 64
+
+/* One that was taken up; thread NULL: it has no ring, is of ours, or has ended (then tid is 0, too). */
+struct known {
+	uint32_t tid;
+	bool is_there; /* in the listing that is being read */
+	struct thread *thread;
+};
+
+static struct {
+	struct known list[EVENT_RINGS_MAX];
+	uint32_t count;
+	uint32_t own;	  /* the agent's own thread */
+	uint32_t threads; /* of the process, at the last listing */
+	uint32_t looks;
+	bool has_new; /* since the stacks were read */
+	bool is_full; /* a thread found no place in the list, and is counted */
+} all;
+
+static struct known *known_find(uint32_t tid)
+{
+	for (uint32_t i = 0; i < all.count; i++)
+		if (all.list[i].tid == tid)
+			return &all.list[i];
+	return NULL;
+}
+
+static struct known *known_new(uint32_t tid)
+{
+	struct known *place = known_find(0);
+
+	if (!place && all.count == EVENT_RINGS_MAX)
+		return NULL;
+	if (!place)
+		place = &all.list[all.count++];
+	*place = (struct known){.tid = tid};
+	return place;
+}
+
+/* The main thread is the first by number. */
+static void take_up(struct known *known)
+{
+	uint32_t tid = known->tid;
+	bool is_first = tid == (uint32_t)process_number();
+	struct thread *t = thread_new();
+
+	if (t && !thread_take_up(t, tid, is_first ? 0 : atomic_fetch_add(&process.shared->thread_count, 1))) {
+		known->thread = t;
+		return;
+	}
+	if (t)
+		thread_free(t);
+	atomic_fetch_add(&process.shared->threads_unmonitored, 1);
+}
+
+static void arm(struct thread *t)
+{
+	struct event_ring *ring = t->ring.shared;
+
+	adopt_offer(t);
+	thread_take_up_arm(t);
+	if (inject_proc_is_blocked(ring->tid, AGENT_SIGNAL))
+		thread_unsampled(ring, EVENT_UNSAMPLED_BLOCKED, ring->begin_ns);
+}
+
+static void let_go(struct known *known)
+{
+	if (known->thread) {
+		adopt_withdraw(known->thread);
+		thread_lost(known->thread);
+	}
+	*known = (struct known){.tid = 0};
+}
+
+/* Until it has taken its own name, such a thread has its creator's. */
+static bool is_ours(uint32_t tid)
+{
+	return inject_proc_is_called(tid, INJECT_GPU_THREAD) || inject_proc_is_called(tid, INJECT_THREAD);
+}
+
+static void listed(uint32_t tid)
+{
+	struct known *known = tid == all.own ? NULL : known_find(tid);
+
+	all.threads++;
+	if (!known && tid != all.own) {
+		known = known_new(tid);
+		if (!known) {
+			atomic_fetch_add(&process.shared->threads_unmonitored, !all.is_full);
+			all.is_full = true;
+			return;
+		}
+		if (!is_ours(tid)) {
+			take_up(known);
+			all.has_new = true;
+		}
+	}
+	if (known)
+		known->is_there = true;
+}
+
+static bool has_ended(uint32_t tid)
+{
+	return syscall(SYS_tgkill, process_pid(), tid, 0) && errno == ESRCH;
+}
+
+static void list_read(void)
+{
+	uint32_t before = all.count;
+
+	for (uint32_t i = 0; i < before; i++)
+		all.list[i].is_there = false;
+	all.threads = 0;
+	all.has_new = false;
+	inject_proc_threads_each(listed);
+	if (all.has_new)
+		inject_proc_stacks_read();
+	for (uint32_t i = 0; i < all.count; i++) {
+		struct known *known = &all.list[i];
+
+		if (known->tid && !known->is_there && has_ended(known->tid))
+			let_go(known);
+		else if (known->thread && !atomic_load(&known->thread->ring.shared->timer) &&
+			 !atomic_load(&known->thread->ring.shared->unsampled))
+			arm(known->thread);
+	}
+}
+
+uint32_t inject_threads_begin(void)
+{
+	uint32_t found = 0;
+
+	memset(&all, 0, sizeof(all));
+	all.own = (uint32_t)syscall(SYS_gettid);
+	adopt_begin();
+	inject_proc_stacks_read();
+	list_read();
+	for (uint32_t i = 0; i < all.count; i++)
+		found += all.list[i].thread != NULL;
+	return found;
+}
+
+/* Where one ends and another one begins between two looks, their number is the same: of many threads only
+ * every tenth look asks for each. */
+void inject_threads_look(void)
+{
+	bool is_changed = inject_proc_threads() != all.threads,
+	     asks = all.count < MANY || ++all.looks % 10 == 0;
+
+	for (uint32_t i = 0; asks && i < all.count && !is_changed; i++)
+		is_changed = all.list[i].tid && has_ended(all.list[i].tid);
+	if (is_changed)
+		list_read();
+}
+
+void inject_threads_stop(void)
+{
+	for (uint32_t i = 0; i < all.count; i++)
+		if (all.list[i].thread)
+			all.list[i].thread->source->disarm(all.list[i].thread);
+}
+
+void inject_threads_free(void)
+{
+	for (uint32_t i = 0; i < all.count; i++)
+		if (all.list[i].thread)
+			address_reserve_unmap(all.list[i].thread, all.list[i].thread->block_bytes);
+	memset(&all, 0, sizeof(all));
+	thread_pool_drop();
+}

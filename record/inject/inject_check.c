@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inject_check.c - what keeps an agent out of a running process, told before it is touched: see inject.h. */
+#include "record/inject/inject.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/agent/inject/inject_order.h"
+#include "record/agent/sample/source.h"
+#include "record/base/proc_read.h"
+
+#define OUTSIDE "; leave out --inject to measure it from outside"
+
+struct look {
+	uint32_t pid;
+	char name[32];
+	char status[4096];
+};
+
+static unsigned long long status_number(const struct look *look, const char *key, int base)
+{
+	const char *line = strstr(look->status, key);
+
+	return line ? strtoull(line + strlen(key), NULL, base) : 0;
+}
+
+static int refuse(const struct look *look, struct error *error, const char *why)
+{
+	return error_set(error, ERROR_USAGE, "no agent can be loaded into process %u (%s): %s", look->pid,
+		look->name, why);
+}
+
+/* ---- its state ---- */
+
+static int state_check(const struct look *look, struct error *error)
+{
+	unsigned long long user = status_number(look, "\nUid:", 10);
+	unsigned long long tracer = status_number(look, "\nTracerPid:", 10);
+	char why[160], state = proc_read_state(look->pid, look->pid);
+
+	if (user != geteuid()) { /* its agent could not reach our sockets */
+		snprintf(why, sizeof(why), "it belongs to user %llu; load it as that user" OUTSIDE, user);
+		return refuse(look, error, why);
+	}
+	if (tracer) {
+		snprintf(why, sizeof(why), "process %llu traces it already (a debugger, strace)" OUTSIDE,
+			tracer);
+		return refuse(look, error, why);
+	}
+	if (state == 'T' || state == 't')
+		return refuse(
+			look, error, "it is stopped; let it go on first (kill -CONT), or leave out --inject");
+	if (status_number(look, "\nSeccomp:", 10))
+		return refuse(look, error,
+			"it is in a sandbox (seccomp) that may end it for the agent's calls" OUTSIDE);
+	if (strstr(look->status, "shstk"))
+		return refuse(
+			look, error, "it has a shadow stack, on which calls from outside end it" OUTSIDE);
+	return 0;
+}
+
+/* ---- what is mapped ---- */
+
+static const struct {
+	const char *name, *why;
+} mapped_refusals[] = {
+	{"/hpct-agent.so", "an agent is in it since its start: hpct-record started it, or what started it"},
+	{"/hpct-agent-memleak.so",
+		"an agent is in it since its start: hpct-record started it, or what started it"},
+	{"/vgpreload_", "it runs under valgrind"},
+	{"/libtsan.so", "it has the thread sanitizer in it, which takes no library later" OUTSIDE}};
+
+static int line_check(const struct look *look, const char *line, struct error *error)
+{
+	for (size_t i = 0; i < sizeof(mapped_refusals) / sizeof(*mapped_refusals); i++)
+		if (strstr(line, mapped_refusals[i].name))
+			return refuse(look, error, mapped_refusals[i].why);
+	return 0;
+}
+
+static int maps_check(const struct look *look, struct error *error)
+{
+	char path[40], *line = NULL;
+	size_t room = 0;
+	bool has_loader = false, has_libc = false;
+	FILE *maps;
+	int result = 0;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", look->pid);
+	maps = fopen(path, "re");
+	while (maps && !result && getline(&line, &room, maps) > 0) {
+		has_loader |= strstr(line, "/ld-linux") || strstr(line, "/ld-2.");
+		has_libc |= strstr(line, "/libc.so.6") || strstr(line, "/libc-2.");
+		result = line_check(look, line, error);
+	}
+	if (maps)
+		fclose(maps);
+	free(line);
+	if (result)
+		return result;
+	return has_loader && has_libc
+		       ? 0
+		       : refuse(look, error, "it is static, or its C library is not GNU's" OUTSIDE);
+}
+
+/* In another mount namespace the path may lead to another file, or nowhere. */
+static int agent_check(const struct look *look, const char *agent, struct error *error)
+{
+	char there[4352];
+	struct stat here_file, there_file;
+
+	snprintf(there, sizeof(there), "/proc/%u/root%.4000s", look->pid, agent);
+	if (!stat(agent, &here_file) && !stat(there, &there_file) && here_file.st_ino == there_file.st_ino &&
+		here_file.st_dev == there_file.st_dev)
+		return 0;
+	return refuse(look, error, "it does not see hpct's files (a container, chroot)" OUTSIDE);
+}
+
+/* ---- another agent ---- */
+
+static int signal_check(const struct look *look, struct error *error)
+{
+	if (status_number(look, "\nSigCgt:", 16) >> (AGENT_SIGNAL - 1) & 1)
+		return refuse(look, error, "it uses signal 61 itself, which hpct samples with" OUTSIDE);
+	return 0;
+}
+
+static int thread_check(const struct look *look, struct error *error)
+{
+	char path[40], name[300], text[32];
+	struct dirent *entry;
+	bool is_there = false;
+	DIR *list;
+
+	snprintf(path, sizeof(path), "/proc/%u/task", look->pid);
+	list = opendir(path);
+	while (list && !is_there && (entry = readdir(list))) {
+		snprintf(name, sizeof(name), "task/%s/comm", entry->d_name);
+		is_there = entry->d_name[0] != '.' && proc_read(look->pid, name, text, sizeof(text)) &&
+			   !strcmp(text, INJECT_THREAD "\n");
+	}
+	if (list)
+		closedir(list);
+	return is_there ? refuse(look, error,
+				  "another hpct-record measures it by an agent; hpct-record --status lists "
+				  "them")
+			: 0;
+}
+
+int inject_check(uint32_t pid, const char *agent, struct error *error)
+{
+	struct look look = {.pid = pid};
+	int result;
+
+	if (!proc_read(pid, "status", look.status, sizeof(look.status)))
+		return error_set(error, ERROR_USAGE, "process %u has ended", pid);
+	proc_read(pid, "comm", look.name, sizeof(look.name));
+	look.name[strcspn(look.name, "\n")] = '\0';
+	result = state_check(&look, error);
+	if (!result)
+		result = maps_check(&look, error);
+	if (!result)
+		result = agent_check(&look, agent, error);
+	if (!result)
+		result = thread_check(&look, error);
+	return result ? result : signal_check(&look, error);
+}

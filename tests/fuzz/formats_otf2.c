@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * formats_otf2.c - libFuzzer: archives of OTF2, hpct-import --from otf2.
+ */
+#include "tests/fuzz/directory_fuzz.h"
+
+static const char *const names[] = {
+	"traces.otf2", "traces.def", "traces/0.def", "traces/0.evt", "traces/1.def", "traces/1.evt"};
+
+DIRECTORY_FUZZ(format_otf2, names, "traces");
