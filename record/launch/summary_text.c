@@ -55,8 +55,7 @@ static void gpu_put(const struct summary *summary, struct lines *lines)
 static void python_put(const struct summary *summary, struct lines *lines)
 {
 	if (summary->python_unknown == EVENT_PYTHON_PYPY)
-		put(lines, "PyPy: its stack cannot be read (CPython's can): native frames only
-");
+		put(lines, "PyPy: its stack cannot be read (CPython's can): native frames only\n");
 	else if (summary->python_unknown > 1)
 		put(lines,
 			"Python 3.%u: its stack cannot be read (CPython 3.8 to 3.15 with a GIL can): native "
