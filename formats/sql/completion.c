@@ -15,6 +15,7 @@ SQLITE_EXTENSION_INIT3
 
 enum { CANDIDATE, PREFIX, WHOLE_LINE };
 #define PREFIX_MAX 256
+#define KEYWORDS_SINCE 3024000 /* sqlite3_keyword_name() */
 
 static const char *const functions[] = {"percentile", "stddev", "hpct_open", "hpct_schema"};
 #define FUNCTIONS ((int)(sizeof functions / sizeof *functions))
@@ -170,5 +171,7 @@ static const sqlite3_module completion_calls = {
 
 int sql_completion_register(sqlite3 *db)
 {
+	if (sqlite3_libversion_number() < KEYWORDS_SINCE)
+		return SQLITE_OK;
 	return sqlite3_create_module_v2(db, "completion", &completion_calls, NULL, NULL);
 }

@@ -218,6 +218,35 @@ def blame(bench):
     shutil.rmtree(path, ignore_errors=True)
 
 
+def scripts(bench):
+    """Questions by script to ten million records: a report, SQL beside hpct-stats, a DataFrame."""
+    path = bench.path(".hpct")
+    run([bench.bin + "/hpct-simulate", "-o", path, "--shape", "mixed", "--records", "10000000", "--streams", "64"])
+    for what in ("tsv", "html"):
+        report = [run([bench.bin + "/hpct-report", path, "--format", what])[:2] for _ in range(bench.rounds)]
+        wall, cpu = (statistics.median(column) for column in zip(*report))
+        line(f"hpct-report of 1e7 records, {what}, s", f"{wall:.2f}", "<= 2", f"{cpu:.2f} s of CPU time")
+    shutil.rmtree(path, ignore_errors=True)
+    run([bench.bin + "/hpct-simulate", "-o", path, "--records", "10000000", "--streams", "8"])
+    window = ["--time", "100s..900s"]
+    ratios, frames = [], []
+    for _ in range(bench.rounds):
+        stats = run([bench.bin + "/hpct-stats", path, "--format", "tsv", *window])[1]
+        sql = run([bench.bin + "/hpct-sql", path, "SELECT * FROM stats('100s', '900s')", "--format", "tsv"])[1]
+        ratios.append(sql / stats)
+    line("a window's sums by hpct-sql over hpct-stats", f"{statistics.median(ratios):.2f}", "<= 1.2")
+    code = "import hpct, sys, time; run = hpct.open(sys.argv[1]); t = time.monotonic(); n = len(run.slice()); print(n, time.monotonic() - t)"
+    package = os.path.join(os.path.dirname(__file__), "../../formats/python")
+    command = ["env", "PYTHONPATH=" + package, "HPCT_LIBRARY=" + bench.build + "/lib/libhpct.so", sys.executable, "-c", code, path]
+    for _ in range(bench.rounds):
+        answer = run(command)[2].split()
+        if len(answer) == 2:
+            frames.append(float(answer[1]) / int(answer[0]) * 1e7)
+    if frames:
+        line("1e7 samples into a DataFrame, s", f"{statistics.median(frames):.2f}", "<= 1")
+    shutil.rmtree(path, ignore_errors=True)
+
+
 def archive(bench):
     """Bytes of archives beside those of the runs they were made of."""
     runs = {"recorded, 2 s": [bench.bin + "/hpct-record", "-o", None, "--", bench.load, "many", "2000"]}
@@ -301,7 +330,7 @@ def main():
     parser = argparse.ArgumentParser(description="measure what hpct costs")
     parser.add_argument("--build", default="build")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", help="overhead, start, screen, bytes, archive, shared, structure or blame")
+    parser.add_argument("--only", help="overhead, start, screen, bytes, archive, shared, structure, blame or scripts")
     parser.add_argument("--library", help="of the structure of samples: another than Debian's liblammps")
     parser.add_argument("--programs", help="of the table of overheads: one,eight,short,sqlite3,lammps")
     arguments = parser.parse_args()
@@ -316,6 +345,7 @@ def main():
         "archive": lambda: archive(bench),
         "shared": lambda: shared(bench),
         "blame": lambda: blame(bench),
+        "scripts": lambda: scripts(bench),
         "overhead": lambda: overheads(bench, arguments.programs and arguments.programs.split(",")),
     }
     print(f"{bench.rounds} rounds, medians; perf {'beside' if bench.perf else 'is not installed'}")

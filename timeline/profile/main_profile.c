@@ -192,12 +192,13 @@ static void print_trust(const struct profile *profile, const struct profile_prin
 		printf("? marks rows of fewer than %u samples\n", PROFILE_ROUGH_SAMPLES);
 }
 
-/* Who did the work stands first where callers are below; else who had it done. */
+/* Who did the work stands first where callers are below; scripts get the order that other readers give. */
 static int sort_rows(
 	struct program_call *call, struct profile *profile, struct profile_over *over, struct error *error)
 {
 	const struct choice *choice = call->own;
-	const char *word = choice->sort ? choice->sort : choice->view == PROFILE_BOTTOM_UP ? "self" : NULL;
+	bool is_self = choice->is_list || (choice->view == PROFILE_BOTTOM_UP && call->format == REPORT_TABLE);
+	const char *word = choice->sort ? choice->sort : is_self ? "self" : NULL;
 	struct profile_sort sort;
 	int rc = word && profile->count ? profile_sort_find(&sort, profile, word, error) : 0;
 
@@ -351,13 +352,10 @@ static int say_lone(struct program_call *call, struct run *const *runs, const st
 		&lone, profiles, count, choice->view == PROFILE_TOP_DOWN, &call->arena, error);
 
 	for (size_t i = 0; i < count && rc == 0; i++)
-		if (lone[i].lone)
-			report_fit_say("%zu of %zu rows of %s are in no other run%s%s%s", lone[i].lone,
-				lone[i].rows, run_path(runs[i]), lone[i].metric ? ": " : "",
-				lone[i].metric
-					? arena_printf(&call->arena, "%.1f %% of its ", lone[i].percent)
-					: "",
-				lone[i].metric ? lone[i].metric : "");
+		if (lone[i].lone && lone[i].metric)
+			report_fit_say("%zu of %zu rows of %s are in no other run: %.1f %% of its %s",
+				lone[i].lone, lone[i].rows, run_path(runs[i]), lone[i].percent,
+				lone[i].metric);
 	return rc;
 }
 

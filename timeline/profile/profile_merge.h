@@ -31,7 +31,7 @@ int profile_merge(struct profile *merged, const struct profile *profiles, const 
 struct profile_lone {
 	size_t rows, lone;
 	double percent;
-	const char *metric; /* NULL: it has none */
+	const char *metric; /* NULL: the profile has none */
 };
 /* Of each profile, in the arena. */
 int profile_merge_lone(const struct profile_lone **lone, const struct profile *profiles, size_t count,

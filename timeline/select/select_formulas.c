@@ -115,8 +115,8 @@ static bool has_formula(const struct select *select, const char *name)
 static int add_kept(
 	struct select *select, const char *text, size_t *added, unsigned nesting, struct error *error)
 {
-	size_t before = select->formula_count;
 	char name[NAME_MAX_BYTES];
+	size_t before;
 	int rc = 0;
 
 	for (const char *at = text; rc == 0 && nesting < NESTING_MAX && next_name(&at, name);) {

@@ -336,7 +336,7 @@ static const struct command {
 	{"colours", set_colours, NULL, "spread|own", "colours that none of the largest contexts shares"},
 	{"set", set_look, NULL, "NAME [VALUE]", "mouse colors ascii fill cross braille cells loops ..."},
 	{"theme", set_theme, NULL, "NAME", "colours: auto, dark, light, contrast, safe"},
-	{"alike", NULL, open_alike, "", "streams that do alike, and those that do not: a heat map"},
+	{"alike", NULL, open_alike, "", "streams that do alike, and those that do not"},
 	{"settings", NULL, open_settings, "", "all of these on a screen, kept for every run"},
 	{"keys", NULL, list_keys, "", "what you bound"},
 	{"bind", set_key, NULL, "KEY AS", "KEY does what AS does: <C-d> <PageDown>"},
