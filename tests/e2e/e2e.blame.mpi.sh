@@ -35,7 +35,7 @@ hangs() {
 	launch "$1" hpct-record -o "$run.hpct" -- "./waits.$1" hang >"$run.out" 2>"$run.err" &
 	launched=$!
 	await eval "[ \$(grep -c pid $run.out) -eq 2 ]" || fail "$run: it does not begin"
-	await eval "hpct-stacks $run.hpct 2>/dev/null | grep -q ^MPI_Barrier" || fail "$run: nobody is missing"
+	await eval "hpct-stacks $run.hpct 2>/dev/null | grep -q \"^MPI_Barrier.*rank 1 has not come, its last\"" || fail "$run: nobody is missing"
 	same "$run: who has not come" "MPI_Barrier 2 of world: 1 is in it; rank 1 has not come, its last was MPI_Barrier 1" \
 		"$(hpct-stacks "$run.hpct" | grep ^MPI_Barrier | sed 's/ since [^:]*:/:/')"
 	for pid in $(awk '{ print $2 }' "$run.out"); do

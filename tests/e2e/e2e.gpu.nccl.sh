@@ -41,7 +41,7 @@ same "calls on threads, on queues, and linked" "10 10 10" "$(cat calls)"
 hpct-record -o hang.hpct -- "$tests/cuda_nccl" "$cupti" 3 4 hang 2 >hang.out 2>/dev/null &
 recorder=$!
 await grep -q hangs hang.out || fail "it does not hang"
-says() { hpct-stacks hang.hpct 2>/dev/null | grep -q '^AllReduce'; }
+says() { hpct-stacks hang.hpct 2>/dev/null | grep -q '^AllReduce.*: 2 are in it; rank 2 has not come, its last'; }
 await says || fail "hpct-stacks never says who is missing"
 same "who has not come, while it hangs" "AllReduce 2 of $world: 2 are in it; rank 2 has not come, its last was AllReduce 1" \
 	"$(hpct-stacks hang.hpct | grep '^AllReduce' | sed 's/ since [^:]*:/:/')"
