@@ -450,9 +450,10 @@ verb_aarch64() {
 	run_tests build -R '^e2e\.record\.aarch64$'
 }
 
-# verb_stress [SECONDS | --kills N | --cycles N] : the tests run a part of it; HPCT_STRESS_SEED, HPCT_SEED repeat one
+# verb_stress [--python] [SECONDS] | --kills N | --cycles N : the tests run a part of it; HPCT_STRESS_SEED, HPCT_SEED
+# repeat one
 verb_stress() {
-	local test=stress
+	local room=record test=stress
 	ensure build test
 	compile build
 	if [ "${1-}" = --kills ]; then
@@ -463,9 +464,12 @@ verb_stress() {
 		test=cycles HPCT_CYCLES=${2:-1000}
 		export HPCT_CYCLES
 		shift "$#"
+	elif [ "${1-}" = --python ]; then
+		room=python
+		shift
 	fi
 	HPCT_BIN=$PWD/build/bin HPCT_SAMPLES=$PWD/build/samples HPCT_SOURCE=$PWD HPCT_POOL=$PWD/build/tests/pool \
-		HPCT_STRESS_SECONDS=${1:-600} bash "tests/e2e/e2e.record.$test.sh"
+		HPCT_STRESS_SECONDS=${1:-600} bash "tests/e2e/e2e.$room.$test.sh"
 }
 
 # verb_real [PROGRAM...] : what people run, bare and recorded, RATE= is in samples a second; then what they wait for
@@ -556,7 +560,8 @@ usage: ./build.sh [VERB]
   tsan     unit tests of record/, which alone has threads, under the thread sanitizer
   aarch64  cross-compile into build-aarch64/, run unit tests and recorded programs under qemu-user
   stress   a storm under every kind of trouble for 600 seconds, or as many as are given; `stress --kills 200`: kill -9
-           of programs and collectors at random moments; `stress --cycles 1000`: attaches and detaches so often, both ways
+           of programs and collectors at random moments; `stress --cycles 1000`: attaches and detaches so often, both ways;
+           `stress --python`: interpreters of every CPython here
   real     what people run: lammps, python, node, go, java, ruby, R ... (installed on demand), bare and recorded: same
            output, whole stacks; and who made others wait: at a hot row of postgres under pgbench, for a slow rank
            of lammps, for the longest compile of make -j2 (real pgbench, real lammps, real make)

@@ -8,6 +8,7 @@
 #include "blame/page/answer.h"
 #include "blame/wait/critical_run.h"
 #include "store/base/bytes.h"
+#include "store/base/escape.h"
 #include "timeline/base/progress.h"
 #include "timeline/report/coverage.h"
 #include "timeline/report/report_fit.h"
@@ -220,6 +221,20 @@ static int places_number(struct program_call *call, struct place *places, uint32
 	return result;
 }
 
+/* As the column wants it: names of programs are never trusted. NULL: no memory. */
+static const char *group_text(const struct stream_groups *groups, uint32_t stream, struct arena *arena)
+{
+	const char *text = stream_groups_text(groups, groups->of[stream]);
+	struct store_bytes escaped = {0};
+	const char *copy = NULL;
+
+	escape_field(&escaped, text, strlen(text));
+	if (!escaped.failed)
+		copy = arena_copy(arena, (const char *)escaped.data, escaped.size);
+	store_bytes_fini(&escaped);
+	return copy;
+}
+
 static int places_make(struct place **made, struct program_call *call, const struct critical_run *critical,
 	enum place_by by, const struct stream_groups *groups, struct error *error)
 {
@@ -235,11 +250,13 @@ static int places_make(struct place **made, struct program_call *call, const str
 		if (!path->segments[i].is_absent)
 			places[places[path->segments[i].stream].number].time_ns +=
 				path->segments[i].end_ns - path->segments[i].begin_ns;
-	for (uint32_t s = 0; s < count; s++)
+	for (uint32_t s = 0; s < count && !result; s++) {
 		places[s].key = by == PLACE_RANK    ? answer_party_name(call->run, s, &call->arena)
-				: by == PLACE_GROUP ? stream_groups_text(groups, groups->of[s])
+				: by == PLACE_GROUP ? group_text(groups, s, &call->arena)
 						    : run_stream(call->run, s)->text;
-	return 0;
+		result = places[s].key ? 0 : error_memory(error);
+	}
+	return result;
 }
 
 static int print_places(struct program_call *call, struct critical_run *critical, enum place_by by,

@@ -42,6 +42,13 @@ struct cause_launch {
 	uint32_t stream, process;
 };
 
+/* The number of a text, kept by the store's number of it: most texts repeat. */
+#define CAUSE_RECENT 256u
+struct cause_recent {
+	uint32_t process, text;
+	uint32_t id; /* plus 1; 0: none is kept */
+};
+
 struct cause_search {
 	struct run *run;
 	const struct idle_question *question;
@@ -52,6 +59,7 @@ struct cause_search {
 	struct key_ids things, texts;
 	struct cause_text *parsed; /* by number of texts */
 	size_t parsed_capacity;
+	struct cause_recent recent[CAUSE_RECENT];
 	uint32_t op_wait, op_wake, op_lock, op_gil, op_barrier;
 	uint64_t begin_ns, end_ns; /* that are being read ... */
 	bool is_behind;		   /* ... behind the window: wakes alone */

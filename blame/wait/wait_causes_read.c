@@ -85,11 +85,15 @@ static const struct cause_text *text_of(
 	struct cause_search *search, uint32_t process, const struct batch *batch, size_t row)
 {
 	struct text_key key = {process, batch->attributes[row]};
+	struct cause_recent *recent = &search->recent[key.text % CAUSE_RECENT];
 	bool is_new;
-	uint32_t id = key_ids_put(&search->texts, &key, &is_new);
+	uint32_t id;
 	const char *text;
 	size_t size;
 
+	if (recent->id && recent->process == process && recent->text == key.text)
+		return &search->parsed[recent->id - 1];
+	id = key_ids_put(&search->texts, &key, &is_new);
 	if (id == KEY_IDS_NONE ||
 		!array_widen(&search->parsed, &search->parsed_capacity, id, sizeof(*search->parsed)))
 		return NULL;
@@ -98,6 +102,7 @@ static const struct cause_text *text_of(
 		if (!parse(search, process, &search->parsed[id], text, size))
 			return NULL;
 	}
+	*recent = (struct cause_recent){process, key.text, id + 1};
 	return &search->parsed[id];
 }
 

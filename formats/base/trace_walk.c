@@ -303,6 +303,21 @@ static int put_stream(struct walk *walk, uint32_t stream, struct error *error)
 	return rc < 0 || !has_values ? rc : put_values(walk, error);
 }
 
+int trace_require(struct run *run, const struct select *select, struct error *error)
+{
+	uint32_t count;
+	const uint32_t *streams = select_all_streams(select, &count);
+	int rc = coverage_require(run, select, error);
+
+	for (uint32_t i = 0; rc == -ERROR_EMPTY && slice_cut_of(select).values && i < count; i++) {
+		const struct store_stream *s = &run_stream(run, streams[i])->s;
+
+		if (s->kind == STORE_STREAM_GAUGES && s->count[STORE_VALUES])
+			return 0;
+	}
+	return rc;
+}
+
 int trace_walk(struct run *run, const struct select *select, const struct trace_walk_ops *ops, void *own,
 	struct error *error)
 {
@@ -310,7 +325,7 @@ int trace_walk(struct run *run, const struct select *select, const struct trace_
 		.run = run, .select = select, .ops = ops, .own = own, .cut = slice_cut_of(select)};
 	uint32_t count;
 	const uint32_t *streams = select_all_streams(select, &count);
-	int rc = coverage_require(run, select, error);
+	int rc = ops->value ? trace_require(run, select, error) : coverage_require(run, select, error);
 
 	if (rc < 0)
 		return rc;

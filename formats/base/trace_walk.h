@@ -58,6 +58,9 @@ struct trace_walk_ops {
 	bool (*value)(void *own, const struct trace_place *place, const struct trace_value *value);
 };
 
+/* As coverage_require(), for formats that draw values: a run of figures alone has counters to draw. */
+int trace_require(struct run *run, const struct select *select, struct error *error);
+
 /* ERROR_EMPTY: nothing is monitored in the window. */
 int trace_walk(struct run *run, const struct select *select, const struct trace_walk_ops *ops, void *own,
 	struct error *error);

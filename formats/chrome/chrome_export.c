@@ -11,7 +11,6 @@
 #include "formats/chrome/chrome_file.h"
 #include "formats/chrome/chrome_import.h"
 #include "store/base/arena.h"
-#include "timeline/report/coverage.h"
 #include "timeline/slice/slice.h"
 
 struct chrome {
@@ -163,7 +162,7 @@ static int chrome_put(
 		.span = put_span,
 		.value = put_value};
 	struct chrome chrome = {.run = run, .select = select};
-	int rc = coverage_require(run, select, error), ended;
+	int rc = trace_require(run, select, error), ended;
 
 	if (rc < 0)
 		return rc;

@@ -672,9 +672,9 @@ static int read_file(struct hpcrun_import *from, FILE *trace, struct error *erro
 	stream = find_stream(from);
 	if (stream == IMPORT_NONE)
 		return error_memory(error);
-	if (!trace)
+	if (!trace && import_stream_at(from->run, stream)->s.kind == STORE_STREAM_CPU)
 		return read_profile(from, stream, error);
-	code = read_trace(from, stream, trace, error);
+	code = trace ? read_trace(from, stream, trace, error) : 0; /* a queue's samples would have no time */
 	from->values += hpcrun_count(&from->file.values, 8);
 	return code;
 }
@@ -748,7 +748,7 @@ static int fill(struct hpcrun_import *from, struct error *error)
 			"%s has no profile of hpcrun that is whole and of version 4: is it a measurement "
 			"directory?",
 			from->directory);
-	format_left_out(list, from->values, "metric values of threads that have a trace");
+	format_left_out(list, from->values, "metric values of threads that have a trace, and of queues");
 	format_left_out(list, from->ranges, "groups of PC samples");
 	format_left_out(list, from->unknown, "times in contexts that the tree does not have");
 	format_left_out(list, from->disordered, "times out of order");

@@ -55,7 +55,8 @@ static void put_stream(struct column *c, const struct run *run, uint32_t number)
 	column_put_optional(&c[STREAM_PID], s->pid, s->pid != UINT32_MAX);
 	column_put_optional(&c[STREAM_TID], s->tid, !is_gpu && s->tid != 0);
 	column_put_optional(&c[STREAM_DEVICE], s->device, is_gpu && s->device != UINT32_MAX);
-	column_put_optional(&c[STREAM_QUEUE], s->queue, is_gpu && s->queue != UINT32_MAX);
+	column_put_optional(&c[STREAM_QUEUE], s->queue,
+		is_gpu && s->kind != STORE_STREAM_GAUGES && s->queue != UINT32_MAX);
 	column_put_string(&c[STREAM_NAME], stream->name);
 	column_put_time(&c[STREAM_BEGIN], run, s->begin_ns);
 	if (s->end_ns != STORE_OPEN_NS)

@@ -18,7 +18,6 @@
 #include "store/base/array.h"
 #include "store/base/hash.h"
 #include "timeline/base/key_ids.h"
-#include "timeline/report/coverage.h"
 #include "timeline/slice/slice.h"
 
 #define BLOCK_BYTES ((size_t)512 << 10)
@@ -652,7 +651,7 @@ static int perfetto_put(
 		.span = put_span,
 		.value = put_value};
 	struct perfetto file = {.run = run, .select = select, .out = output->out, .sequence = 1};
-	int rc = coverage_require(run, select, error);
+	int rc = trace_require(run, select, error);
 
 	if (rc < 0)
 		return rc;

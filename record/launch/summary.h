@@ -31,8 +31,7 @@ struct summary {
 	uint64_t switches_read, switches_lost,
 		switches_refused;    /* records; processes or threads without them */
 	bool is_injected;	     /* some process got its agent while it ran */
-	uint32_t python_unknown;     /* minor version of an interpreter that cannot be read, 1: of no known
-					version; 0: none */
+	uint32_t python_unknown;     /* of an interpreter that cannot be read, as event_process has it */
 	uint64_t names_refused;	     /* times a Python function got no name: the memory for them was full */
 	uint64_t gpu_graphs_by_node; /* processes whose CUDA graphs should be traced as wholes but are
 					traced by node */

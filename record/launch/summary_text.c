@@ -54,12 +54,8 @@ static void gpu_put(const struct summary *summary, struct lines *lines)
 
 static void python_put(const struct summary *summary, struct lines *lines)
 {
-	if (summary->python_unknown > 1 && !strcmp(summary->sampler, SUMMARY_OUTSIDE))
-		put(lines,
-			"Python 3.%u: its stack cannot be read from outside (CPython 3.11's can): native "
-			"frames "
-			"only; with --inject those of CPython 3.8 to 3.15 are read\n",
-			summary->python_unknown);
+	if (summary->python_unknown == EVENT_PYTHON_PYPY)
+		put(lines, "PyPy: its stack cannot be read (CPython's can): native frames only\n");
 	else if (summary->python_unknown > 1)
 		put(lines,
 			"Python 3.%u: its stack cannot be read (CPython 3.8 to 3.15 with a GIL can): native "
@@ -142,9 +138,7 @@ static void rate_put(const struct summary *summary, struct lines *lines)
 static void attached_put(const struct summary *summary, struct lines *lines)
 {
 	if (!strcmp(summary->sampler, SUMMARY_OUTSIDE))
-		put(lines,
-			"measured from outside: no bytes of IO, no MPI calls, no GPU operations, frames of "
-			"CPython 3.11 alone; --inject loads an agent\n");
+		put(lines, "measured from outside: no bytes of IO, no MPI calls, no GPU operations\n");
 	if (summary->is_injected)
 		put(lines, "measured by an agent that was loaded into it: no bytes of IO, no MPI calls, no "
 			   "locks, "

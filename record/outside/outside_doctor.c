@@ -148,8 +148,8 @@ static void languages_look(struct doctor_row *row)
 			"an agent is inside already: another recording measures it, with all that this one "
 			"does not see");
 	else if (has_mapped("/libpython") || has_mapped("/python3"))
-		doctor_say(row, DOCTOR_PARTLY, "start it with hpct-record",
-			"Python: paths have the interpreter's frames, not the script's");
+		doctor_say(row, DOCTOR_YES, NULL,
+			"Python: its frames are read 100 times a second (CPython 3.8 to 3.15)");
 	else
 		doctor_say(row, DOCTOR_YES, NULL, "native code");
 }

@@ -60,7 +60,7 @@ void drain_call_look(struct drain *drain, const struct event_ring *shared)
 		return;
 	drain_call_forget(drain);
 	now_ns = clock_now_ns();
-	if (!begin_ns || begin_ns > now_ns || now_ns - begin_ns < CALL_LEAST_NS ||
+	if (begin_ns < drain->ring->begin_ns || begin_ns > now_ns || now_ns - begin_ns < CALL_LEAST_NS ||
 		drain->process->is_discarded || !call_read(shared, begin_ns, text))
 		return;
 	span = call_span(drain, begin_ns, now_ns, text);
@@ -75,7 +75,7 @@ void drain_call_close(struct drain *drain, const struct event_ring *shared, uint
 	struct store_record span;
 
 	drain_call_forget(drain);
-	if (!begin_ns || begin_ns >= end_ns || drain->process->is_discarded ||
+	if (begin_ns < drain->ring->begin_ns || begin_ns >= end_ns || drain->process->is_discarded ||
 		!call_read(shared, begin_ns, text))
 		return;
 	span = call_span(drain, begin_ns, end_ns, text);

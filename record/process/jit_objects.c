@@ -17,6 +17,8 @@
 
 #define SEARCH_NS UINT64_C(500000000) /* between searches, at least: reading /proc/PID/maps takes a while */
 #define ENTRIES_MAX 65536u	      /* of one list */
+#define RECENT_OBJECTS 16u
+#define HASHED_BYTES 4096u
 #define OBJECT_BYTES_MAX (UINT64_C(256) << 20)
 
 struct descriptor {
@@ -120,16 +122,46 @@ static int read_memory(const struct elf_source *source, uint64_t at, void *to, s
 	return remote_unwind_read(source->pid, source->address + at, to, bytes);
 }
 
-static bool object_take(uint32_t pid, const struct entry *entry, struct taking *to)
+static void object_take(uint32_t pid, const struct entry *entry, struct taking *to)
 {
 	const struct elf_source source = {
 		.read = read_memory, .pid = pid, .address = entry->object, .bytes = entry->bytes};
 
-	return elf_symbols_functions(&source, function_take, to);
+	elf_symbols_functions(&source, function_take, to);
 }
 
-/* New objects are put in front, by most; memory is used again, so that an object is known by place and size.
- */
+/* Of its last bytes, where symbols and their names are. */
+static uint64_t object_hash(uint32_t pid, const struct entry *entry)
+{
+	uint8_t bytes[HASHED_BYTES];
+	size_t some = entry->bytes < sizeof(bytes) ? (size_t)entry->bytes : sizeof(bytes);
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	if (remote_unwind_read(pid, entry->object + entry->bytes - some, bytes, some))
+		return 0;
+	for (size_t i = 0; i < some; i++)
+		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* True: an object that was not taken yet, or another in its place, which it is known for. Memory is used
+ * again, but an object that is further back in the list has been there before. */
+static bool object_is_new(
+	struct jit_objects *objects, uint32_t pid, uint64_t at, const struct entry *entry, bool is_recent)
+{
+	struct u64_map_key place = {entry->object, at ^ entry->bytes << 40}, content = place;
+
+	if (!entry->object || !entry->bytes || entry->bytes > OBJECT_BYTES_MAX)
+		return false;
+	content.low ^= is_recent ? object_hash(pid, entry) : 0;
+	if (u64_map_get(&objects->objects, content) != U64_MAP_NONE)
+		return false;
+	u64_map_put(&objects->objects, place, 1);
+	u64_map_put(&objects->objects, content, 1);
+	return true;
+}
+
+/* New objects are put in front, by most. */
 static void list_read(struct jit_objects *objects, struct jit_descriptor *of, uint32_t pid, struct taking *to)
 {
 	uint64_t at = of->first;
@@ -137,20 +169,12 @@ static void list_read(struct jit_objects *objects, struct jit_descriptor *of, ui
 
 	of->is_behind = false;
 	for (unsigned i = 0; at && i < ENTRIES_MAX; i++, at = entry.next) {
-		struct u64_map_key key;
-
 		if (remote_unwind_read(pid, at, &entry, sizeof(entry))) {
 			of->is_behind = true;
 			return;
 		}
-		key = (struct u64_map_key){entry.object, at ^ entry.bytes << 40};
-		if (!entry.object || !entry.bytes || entry.bytes > OBJECT_BYTES_MAX ||
-			u64_map_get(&objects->objects, key) != U64_MAP_NONE)
-			continue;
-		if (object_take(pid, &entry, to))
-			u64_map_put(&objects->objects, key, 1);
-		else
-			of->is_behind = true;
+		if (object_is_new(objects, pid, at, &entry, i < RECENT_OBJECTS || at == of->relevant))
+			object_take(pid, &entry, to);
 	}
 }
 

@@ -11,7 +11,10 @@
 #define STATES_MAX 4096u
 #define STATES_AGE 64u /* readings after which the list of states is read anew */
 #define THREAD_BYTES 2048u
-#define FRAME_BYTES 80u
+#define FRAME_BYTES 80u		/* from 3.11 on */
+#define FRAME_OBJECT_BYTES 112u /* before */
+#define PUBLISHED_BYTES 1024u	/* of struct _Py_DebugOffsets, from 3.13 on */
+#define OFFSET_MOST 65536u
 #define TRIES 3
 
 /* ---- the interpreter ---- */
@@ -23,12 +26,52 @@ static uint64_t symbol_of(const struct python_symbols *symbols, const char *name
 	return here ? here + shift : 0;
 }
 
+/* Names that came with a version of the API, newest first. */
+static unsigned minor_by_api(const struct python_symbols *symbols)
+{
+	static const struct {
+		const char *name;
+		unsigned minor;
+	} since[] = {{"Py_NewRef", 10}, {"PyFrame_GetCode", 9}, {"PyCode_NewWithPosOnlyArgs", 8}};
+
+	for (size_t i = 0; i < sizeof(since) / sizeof(*since); i++)
+		if (python_symbols_find(symbols, since[i].name))
+			return since[i].minor;
+	return 1;
+}
+
 /* Py_Version, a variable since 3.11, is 0x03MMuuRS. */
 static unsigned minor_of(const struct python_symbols *symbols)
 {
 	const unsigned long *version = (const void *)(uintptr_t)python_symbols_find(symbols, "Py_Version");
 
-	return version && *version >> 24 == 3 ? *version >> 16 & 0xff : 1;
+	if (!version)
+		return minor_by_api(symbols);
+	return *version >> 24 == 3 ? *version >> 16 & 0xff : 1;
+}
+
+/* Where the list of thread states is; from 3.13 on the runtime says so, and what else is where. False: it is
+ * another build, as one without a GIL. */
+static bool lists_take(struct remote_python *python)
+{
+	const struct python_layout *layout = python->layout;
+	_Alignas(8) char published[PUBLISHED_BYTES];
+	uint64_t is_free_threaded;
+
+	python->runtime_interpreters = layout->runtime_interpreters;
+	python->interpreter_threads = layout->interpreter_threads;
+	python->state_next = layout->state_next;
+	if (!layout->published.gil)
+		return python->state_next;
+	if (!remote_python_get(python, python->runtime, published, sizeof(published)) ||
+		memcmp(published, "xdebugpy", 8) != 0 || !python_layout_agrees(layout, (uintptr_t)published))
+		return false;
+	memcpy(&is_free_threaded, published + 16, sizeof(is_free_threaded));
+	memcpy(&python->runtime_interpreters, published + layout->published.interpreters, 8);
+	memcpy(&python->interpreter_threads, published + layout->published.threads, 8);
+	memcpy(&python->state_next, published + layout->published.state_next, 8);
+	return !is_free_threaded && python->runtime_interpreters < OFFSET_MOST &&
+	       python->interpreter_threads < OFFSET_MOST && python->state_next < OFFSET_MOST;
 }
 
 /* Fills what is known by name. False: no interpreter; *minor: one that cannot be read. */
@@ -43,8 +86,10 @@ static bool names_take(
 	python->code_type = symbol_of(symbols, "PyCode_Type", shift);
 	python->string_type = symbol_of(symbols, "PyUnicode_Type", shift);
 	python->bytes_type = symbol_of(symbols, "PyBytes_Type", shift);
-	return python->layout && python->layout->state_next && python->code_type && python->string_type &&
-	       python->bytes_type && !python_symbols_find(symbols, "_Py_NegativeRefcount");
+	python->evaluate = symbol_of(symbols, "_PyEval_EvalFrameDefault", shift);
+	return python->layout && python->code_type && python->string_type && python->bytes_type &&
+	       python->evaluate && !python_symbols_find(symbols, "_Py_NegativeRefcount") &&
+	       lists_take(python);
 }
 
 static bool module_look(
@@ -106,13 +151,12 @@ static bool word_get(const struct remote_python *python, uint64_t address, uint6
 
 static bool states_read(struct remote_python *python)
 {
-	const struct python_layout *layout = python->layout;
 	uint64_t interpreter, at;
 
 	python->state_count = 0;
 	python->age = 0;
-	if (!word_get(python, python->runtime + layout->runtime_interpreters, &interpreter) ||
-		!word_get(python, interpreter + layout->interpreter_threads, &at))
+	if (!word_get(python, python->runtime + python->runtime_interpreters, &interpreter) ||
+		!word_get(python, interpreter + python->interpreter_threads, &at))
 		return false;
 	while (at && python->state_count < STATES_MAX) {
 		struct remote_python_state state = {.address = at};
@@ -126,8 +170,8 @@ static bool states_read(struct remote_python *python)
 			python->states = grown;
 			python->state_room = room;
 		}
-		if (!word_get(python, at + layout->state_thread, &state.thread) ||
-			!word_get(python, at + layout->state_next, &at))
+		if (!word_get(python, at + python->layout->state_thread, &state.thread) ||
+			!word_get(python, at + python->state_next, &at))
 			return false;
 		python->states[python->state_count++] = state;
 	}
@@ -182,41 +226,68 @@ struct walk {
 
 enum walked { WALK_ON, WALK_END, WALK_BAD };
 
-/* After the last frame of a control frame those of the one before it go on. */
-static bool control_leave(struct walk *w)
+static bool has_control(const struct python_layout *layout)
+{
+	return layout->control_frame || layout->control_previous;
+}
+
+/* An outermost frame of its C frame was taken: those further out are of another one. Where there are control
+ * frames, they go on with the one before. */
+static bool segment_leave(struct walk *w, uint64_t marker)
 {
 	const struct python_layout *layout = w->python->layout;
-	uint64_t marker = w->control, expected;
+	uint64_t expected;
 
-	if (!word_get(w->python, w->control + layout->control_previous, &w->control))
+	if (has_control(layout) && !word_get(w->python, w->control + layout->control_previous, &w->control))
 		return false;
 	for (; w->segment < w->count; w->segment++)
 		w->frames[w->segment].marker = marker;
-	return !w->frame ||
+	return !has_control(layout) || !w->frame ||
 	       (word_get(w->python, w->control + layout->control_frame, &expected) && expected == w->frame);
+}
+
+static bool is_entry_of(const struct python_layout *layout, const unsigned char *bytes, uint8_t owner)
+{
+	return layout->frame_is_entry ? bytes[layout->frame_is_entry] != 0
+				      : layout->owner_entry && owner >= layout->owner_entry;
+}
+
+/* An address, or an index. */
+static uint64_t instruction_of(const struct python_layout *layout, const unsigned char *bytes)
+{
+	uint64_t address;
+	int32_t index;
+
+	memcpy(&address, bytes + layout->frame_instruction, sizeof(address));
+	memcpy(&index, bytes + layout->frame_instruction, sizeof(index));
+	return layout->instruction_bytes ? (uint64_t)(int64_t)index : address;
 }
 
 static enum walked frame_take(struct walk *w)
 {
 	const struct python_layout *layout = w->python->layout;
+	bool is_object = layout->entry == PYTHON_ENTRY_EACH, is_entry;
 	struct remote_python_frame *to = &w->frames[w->count];
-	unsigned char bytes[FRAME_BYTES];
-	uint64_t previous, code, instruction;
-	enum python_code_result named;
+	unsigned char bytes[FRAME_OBJECT_BYTES] = {0};
+	uint64_t marker = layout->entry == PYTHON_ENTRY_CONTROL ? w->control : w->frame, code;
+	uint8_t owner;
+	enum python_code_result named = PYTHON_CODE_SKIP;
 
-	if (w->frame % 8 || !remote_python_get(w->python, w->frame, bytes, sizeof(bytes)))
+	if (w->frame % 8 ||
+		!remote_python_get(w->python, w->frame, bytes, is_object ? FRAME_OBJECT_BYTES : FRAME_BYTES))
 		return WALK_BAD;
-	memcpy(&previous, bytes + layout->frame_previous, sizeof(previous));
 	memcpy(&code, bytes + layout->frame_code, sizeof(code));
-	memcpy(&instruction, bytes + layout->frame_instruction, sizeof(instruction));
+	owner = layout->frame_owner ? bytes[layout->frame_owner] : 0;
+	is_entry = is_entry_of(layout, bytes, owner);
 	*to = (struct remote_python_frame){
-		.frame = w->frame, .code = code & ~UINT64_C(7), .marker = UINT64_MAX};
-	named = remote_python_code_find(w->python, to, instruction, bytes[layout->frame_owner]);
+		.frame = w->frame, .code = code & ~UINT64_C(7), .marker = is_object ? 0 : UINT64_MAX};
+	if (!is_entry || layout->entry == PYTHON_ENTRY_CONTROL)
+		named = remote_python_code_find(w->python, to, instruction_of(layout, bytes), owner);
 	if (named == PYTHON_CODE_BAD)
 		return WALK_BAD;
 	w->count += named == PYTHON_CODE_NAMED;
-	w->frame = previous;
-	if (bytes[layout->frame_is_entry] && !control_leave(w))
+	memcpy(&w->frame, bytes + layout->frame_previous, sizeof(w->frame));
+	if (is_entry && !segment_leave(w, marker))
 		return WALK_BAD;
 	return w->frame && w->count < REMOTE_PYTHON_FRAMES_MAX ? WALK_ON : WALK_END;
 }
@@ -225,12 +296,17 @@ static enum walked frame_take(struct walk *w)
 static bool walk(struct remote_python *python, uint64_t state, struct remote_python_frame *frames,
 	unsigned *count, bool *is_cut)
 {
+	const struct python_layout *layout = python->layout;
 	struct walk w = {.python = python, .frames = frames};
 	enum walked walked = WALK_ON;
+	uint64_t first;
 
 	*count = 0;
-	if (!word_get(python, state + python->layout->state_frame, &w.control) || !w.control ||
-		!word_get(python, w.control + python->layout->control_frame, &w.frame))
+	if (!word_get(python, state + layout->state_frame, &first) || !first)
+		return false;
+	w.frame = first;
+	w.control = has_control(layout) ? first : 0;
+	if (w.control && !word_get(python, first + layout->control_frame, &w.frame))
 		return false;
 	for (unsigned steps = 0; w.frame && walked == WALK_ON && steps < 2 * REMOTE_PYTHON_FRAMES_MAX;
 		steps++)
@@ -307,6 +383,7 @@ const struct unwind_frame *remote_python_join(struct remote_python *python,
 		python->thread.frames[i] = (struct python_frame){
 			(uint64_t)(i + 1) << EVENT_PYTHON_LINE_BITS, python->read[i].marker};
 	memcpy(python->joined, frames, *count * sizeof(*frames));
-	*count = python_join(&python->thread, &runtime, python->joined, *count, most, 0, is_whole);
+	*count = python_join(&python->thread, &runtime, python->joined, *count, most,
+		(uint32_t)python->evaluate, is_whole);
 	return python->joined;
 }

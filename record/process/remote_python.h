@@ -7,7 +7,7 @@
  *
  *   _PyRuntime -> interpreter -> thread states, by thread id -> frames -> code: name, file, line
  *
- * For interpreters whose list of thread states is known: CPython 3.11.
+ * For the release builds of CPython 3.8 to 3.15 that have a GIL.
  */
 #ifndef RECORD_REMOTE_PYTHON_H
 #define RECORD_REMOTE_PYTHON_H

@@ -180,7 +180,9 @@ enum python_code_result remote_python_code_find(
 	uint64_t hash = (frame->code * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
 	struct remote_python_code *code = &python->codes[hash & (REMOTE_PYTHON_CODES - 1)];
 	unsigned char bytes[sizeof(code->bytes)];
-	int64_t offset = (int64_t)(instruction - frame->code - layout->code_begin);
+	int64_t offset = layout->instruction_bytes
+				 ? (int64_t)instruction * layout->instruction_bytes
+				 : (int64_t)(instruction - frame->code - layout->code_begin);
 
 	if (!frame->code || !remote_python_get(python, frame->code, bytes, sizeof(bytes)) ||
 		word_at(bytes, PYTHON_OBJECT_TYPE) != python->code_type)

@@ -49,10 +49,33 @@ static void dynamic_move(char *image, uint64_t begin, uint64_t bytes, uint64_t b
 	}
 }
 
+/* Where its last segment ends: variables without initial value lie behind what is mapped of the file. */
+static uint64_t end_of(uint32_t pid, const struct remote_unwind_module *module)
+{
+	_Alignas(8) char page[4096];
+	const ElfW(Ehdr) *header = (const void *)page;
+	const ElfW(Phdr) * segment;
+	uint64_t end = module->cfi.end;
+
+	if (remote_unwind_read(pid, module->cfi.begin & ~UINT64_C(4095), page, sizeof(page)) ||
+		memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_phentsize != sizeof(*segment) ||
+		header->e_phoff > sizeof(page) || header->e_phoff % 8 ||
+		header->e_phnum > (sizeof(page) - header->e_phoff) / sizeof(*segment))
+		return end;
+	segment = (const void *)(page + header->e_phoff);
+	for (unsigned i = 0; i < header->e_phnum; i++) {
+		uint64_t over = module->bias + segment[i].p_vaddr + segment[i].p_memsz;
+
+		if (segment[i].p_type == PT_LOAD && over > end && over - end < IMAGE_BYTES_MAX)
+			end = over;
+	}
+	return (end + 4095) & ~UINT64_C(4095);
+}
+
 bool remote_symbols_open(
 	struct remote_symbols *symbols, uint32_t pid, const struct remote_unwind_module *module)
 {
-	uint64_t begin = module->cfi.begin & ~UINT64_C(4095), bytes = module->cfi.end - begin;
+	uint64_t begin = module->cfi.begin & ~UINT64_C(4095), bytes = end_of(pid, module) - begin;
 	char *image = image_copy(pid, begin, bytes);
 
 	if (!image)

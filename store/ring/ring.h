@@ -147,8 +147,8 @@ struct event_process {
 	uint64_t fence_begin, fence_end;
 	uint64_t hidden_begin, hidden_end;
 	uint64_t loader_begin, loader_end;
-	/* An interpreter whose stack cannot be read: its minor version, or 1 where that is not known. 0:
-	 * none. */
+	/* An interpreter whose stack cannot be read: its minor version, 1 where that is not known, or
+	 * EVENT_PYTHON_PYPY. 0: none. */
 	_Atomic uint32_t python_unknown;
 	_Atomic uint32_t names_refused; /* times a function got no name, as there was no memory for more */
 	_Atomic uint64_t names_used;	/* bytes; see event_name */
@@ -159,6 +159,8 @@ struct event_process {
 	_Atomic uint32_t control_wanted;
 	_Atomic uint32_t control_done;
 };
+
+#define EVENT_PYTHON_PYPY 0x10000u /* no CPython */
 
 #define EVENT_CONTROL_ON 1u   /* set: sampling is on */
 #define EVENT_CONTROL_NEXT 2u /* above that: how often somebody asked */

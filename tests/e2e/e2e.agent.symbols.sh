@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The agents export their wrappers and nothing else, need no glibc newer than 2.28, and bring no library along.
+# The agents export their wrappers and nothing else, the one for running processes what hpct-record calls there; they need
+# no glibc newer than 2.28, and bring no library along.
 . "$(dirname -- "$0")/expect.sh"
 need nm readelf objdump
 # holds AGENT [MORE...] : its exports are those of agent.map, and more
 holds() {
-	local agent=$HPCT_BIN/../lib/hpct/$1 more runtime newer
+	local agent=$HPCT_BIN/../lib/hpct/$1 more runtime
 	shift
 	more=$*
 	nm -D --defined-only "$agent" | awk '{ print $3 }' | sort >exported
@@ -15,6 +16,11 @@ holds() {
 		grep -q "^$runtime" exported || sed -i "/^$runtime/d" wanted
 	done
 	same_file "exported symbols" wanted exported
+	modest "$agent"
+}
+# modest AGENT : it asks little of the system
+modest() {
+	local agent=$1 newer
 	newer=$(nm -D --undefined-only --with-symbol-versions "$agent" | awk '$1 != "w"' | grep -oE 'GLIBC_[0-9.]+' |
 		sort -uV | awk -F '[_.]' '$2 > 2 || $3 > 28')
 	same "versions newer than GLIBC_2.28" "" "$newer"
@@ -35,12 +41,20 @@ check "MPI's names are jumps, so that the agent sees the caller" test -z \
 	"$(objdump -d "$HPCT_BIN/../lib/hpct/hpct-agent-mpi.so" | grep -w call)"
 holds hpct-agent-memleak.so malloc calloc realloc reallocarray free posix_memalign aligned_alloc memalign valloc pvalloc
 holds hpct-agent.so
+# The one for running processes wraps nothing.
+inject=$HPCT_BIN/../lib/hpct/hpct-agent-inject.so
+same "exports of the agent for running processes" "hpct_inject hpct_inject_answer" \
+	"$(nm -D --defined-only "$inject" | awk '{ print $3 }' | sort | tr '\n' ' ' | sed 's/ $//')"
+modest "$inject"
 # What hpct.h calls, the agent has, and no more of that kind; Fortran's module calls the same.
 grep -oE 'hpct_agent_[a-z_]+' exported | sort -u >ours
 grep -oE 'hpct_agent_[a-z_]+' "$HPCT_SOURCE/record/program/hpct.h" | sort -u >header
 same_file "functions of hpct.h" header ours
 grep -oE "(plain|named|found)\('[a-z_]+'" "$HPCT_SOURCE/record/program/hpct.f90" | sed "s/.*'\(.*\)'/hpct_agent_\1/" | sort -u >fortran
 same_file "functions of hpct.f90" fortran ours
+# The agent begins before the C library has its tables: before glibc 2.34 the number of processors is read by them.
+same "sources that ask for the number of processors by sysconf" "" \
+	"$(grep -rlE '(_SC_NPROCESSORS|get_nprocs|isspace|isdigit)[A-Z_]*\(?' "$HPCT_SOURCE/record/agent" --include='*.[ch]')"
 for plugin in "$HPCT_BIN"/../lib/hpct/*.so; do
 	newer=$(readelf -V "$plugin" | grep -oE 'Name: GLIBC_[0-9.]+' | sort -u | awk -F '[_.]' '$2 > 2 || $3 > 28')
 	same "${plugin##*/}: versions asked for, newer than GLIBC_2.28" "" "$newer"

@@ -58,7 +58,7 @@ smooth=$(place smooth) residual=$(place residual)
 [ -n "$smooth" ] && [ -n "$residual" ] || fail "the sample has no symbols"
 python3 measure.py "$samples/phases" "$smooth" "$residual" || fail "the measurements cannot be made"
 code "import" 0 hpct-import m -o r.hpct
-same "what is left out" "hpct-import: left out: 2 metric values of threads that have a trace; 1 groups of PC samples; 1 times in contexts that the tree does not have" "$(cat err)"
+same "what is left out" "hpct-import: left out: 2 metric values of threads that have a trace, and of queues; 1 groups of PC samples; 1 times in contexts that the tree does not have" "$(cat err)"
 code "by one of its files" 0 hpct-import m/solver-000000-001-abcd-4321-0.hpctrace -o again.hpct
 rows() { hpct-slice "$1" --format tsv | tsv '$c["op"] != "monitored" { print $c["stream"], $c["track"], $c["begin_ns"], $c["end_ns"], $c["path"], $c["op"], $c["weight"], $c["metric"] }' | sed 's/  */ /g; s/ $//' | sort; }
 rows r.hpct >got

@@ -4,7 +4,8 @@
 # have Python's paths, and nothing is changed in the process. hpct-stacks -p shows them without a recording.
 . "$(dirname -- "$0")/expect.sh"
 need python3
-python3 -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || skip "CPython 3.11 alone is read from outside"
+. "$(dirname -- "$0")/pythons.sh"
+python3=$(pythons | head -n 1)
 
 cat >work.py <<'END'
 import random
@@ -49,7 +50,7 @@ while signal.SIGUSR1 not in signal.sigpending():
 print(100 * spent[burn_a] / (spent[burn_a] + spent[burn_b]))
 END
 
-python3 work.py >own &
+"$python3" work.py >own &
 pid=$!
 two() { [ "$(ls "/proc/$pid/task" | wc -l)" -eq 2 ]; }
 await two
@@ -83,3 +84,21 @@ same "lines are the function's" "" "$(hpct-profile work.hpct --view flat --forma
 check "a sleep has Python's path" [ -n "$(hpct-slice work.hpct --op blocked --streams thread=1 --format tsv | grep 'Thread.run;nap;')" ]
 check "hpct-stacks -p shows both languages: $(cat stacks)" grep -q 'Worker.work .*work.py:' stacks
 check "hpct-stacks -p shows a thread that sleeps" grep -q '  nap  .*work.py:' stacks
+
+# The other versions that there are.
+while read -r python; do
+	rm -rf other.hpct
+	"$python" work.py >own &
+	pid=$!
+	await two
+	hpct-record -p "$pid" -o other.hpct 2>err &
+	recorder=$!
+	await sampled other 60
+	kill -INT "$recorder"
+	wait "$recorder" || fail "$python: $(cat err)"
+	kill -USR1 "$pid"
+	wait "$pid" || fail "$python: the program does not end well"
+	part=$(hpct-slice other.hpct --streams thread=0 --format tsv | tsv '$c["track"] == "samples" { all += $c["weight"]
+		if ($c["path"] ~ /<module>;Worker.work;burn_[ab](;|$)/ || $c["path"] ~ /<module>;work;burn_[ab](;|$)/) n += $c["weight"] } END { print all ? 100 * n / all : 0 }')
+	check "$python: CPU time has frames of Python: $part %" calc "$part > 80"
+done < <(pythons | tail -n +2)

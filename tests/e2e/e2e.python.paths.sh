@@ -110,3 +110,8 @@ for old in "${PYENV_ROOT:-${HOME:-/root}/.pyenv}"/versions/3.7.*/bin/python3; do
 	check "said of $old" grep -q "Python" old.txt
 	same "Python of $old" 0 "$(hpct-slice old.hpct --format tsv | grep -c '<genexpr>')"
 done
+if command -v pypy3 >/dev/null; then
+	record pypy --summary pypy.txt -- pypy3 -c 'print(sum(i * i for i in range(3000000)))' >pypy.out || fail "pypy3"
+	check "said of PyPy: $(grep -c . pypy.txt) lines" grep -q "PyPy: its stack cannot be read" pypy.txt
+	same "PyPy's output" "$(pypy3 -c 'print(sum(i * i for i in range(3000000)))')" "$(cat pypy.out)"
+fi

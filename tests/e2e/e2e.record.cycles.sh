@@ -50,7 +50,8 @@ state >before
 for ((i = 0; i < cycles; i++)); do
 	for way in "${ways[@]}"; do
 		cycle "$i" "$way"
-		kill -0 "$pid" || { fail "cycle $i $way: the program has ended" && break 2; }
+		kill -0 "$pid" || fail "cycle $i $way: the program has ended"
+		[ "$failed" -eq 0 ] || break 2
 	done
 done
 state >after

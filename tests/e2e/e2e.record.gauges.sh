@@ -61,6 +61,8 @@ check "the list has them" grep -q '^  resident  *B  *process' list
 record alone -e NONE --gauges 100ms -- sleep 1
 check "figures without samples: $(values_of alone resident)" [ "$(values_of alone resident)" -gt 2 ]
 code "their plot" 0 hpct-plot alone.hpct
+code "counters of them" 0 hpct-export alone.hpct --to chrome
+check "in Perfetto" grep -q '"ph":"C".*resident' out
 code "a copy" 0 hpct-slice full.hpct -o copy.hpct
 hpct-plot full.hpct --format tsv >want
 hpct-plot copy.hpct --format tsv >got

@@ -9,7 +9,7 @@ shift
 status=0
 said() { printf '%-12s %-28s %s\n' "$root_name" "$1" "$2"; }
 inside() {
-	unshare -m bash -c 'root=$1 && shift && mount -t proc proc "$root/proc" && mount -t tmpfs tmpfs "$root/tmp" &&
+	unshare -m bash -c 'root=$1 && shift && mount -t proc proc "$root/proc" && mount -t tmpfs tmpfs "$root/tmp" && mount --bind /sys "$root/sys" &&
 		{ [ -e "$root/dev/null" ] || mount --rbind /dev "$root/dev"; } && mkdir "$root/tmp/debs" &&
 		mount --bind "$1" "$root/tmp/debs" && shift &&
 		exec chroot "$root" /usr/bin/env -i HOME=/tmp TERM=xterm DEBIAN_FRONTEND=noninteractive LC_ALL=C \

@@ -25,6 +25,7 @@ inside() {
 		shift 2
 		[ "$how" = no-proc ] || mount -t proc proc "$root/proc"
 		mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
+		mkdir -p "$root/sys" && mount --bind /sys "$root/sys"
 		[ -e "$root/dev/null" ] || mount --rbind /dev "$root/dev"
 		[ "$how" != no-shm ] || { mkdir -p "$root/dev/shm" && mount -t tmpfs -o ro none "$root/dev/shm" 2>/dev/null; }
 		[ "$how" != no-home ] || home=/hpct/nobody

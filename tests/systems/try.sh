@@ -15,6 +15,7 @@ inside() {
 		shift 3
 		[ "$proc" = no ] || mount -t proc proc "$root/proc"
 		mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
+		mkdir -p "$root/sys" && mount --bind /sys "$root/sys" # old C libraries look there
 		[ -e "$root/dev/pts/ptmx" ] || mount --rbind /dev "$root/dev"
 		exec chroot --userspec="$who:$who" "$root" /usr/bin/env -i HOME=/tmp TERM=xterm \
 			PATH=/hpct/bin:/usr/bin:/bin sh -c "cd /tmp && $*"' - "$root" "$who" "$proc" "$@"

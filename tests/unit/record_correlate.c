@@ -109,6 +109,46 @@ static void test_nonsense_in_the_ring(void **state)
 	assert_int_equal(f->ring.shared->tail, f->ring.shared->head);
 }
 
+static void figures(struct fixture *f, uint64_t time_ns, uint32_t mask, uint32_t count)
+{
+	struct event_gpu_values *record;
+	uint64_t bytes = sizeof(*record) + count * sizeof(record->value[0]);
+
+	ring_begin(&f->ring, bytes, bytes, 1);
+	record = ring_put(&f->ring, EVENT_GPU_VALUES, 0, 0, bytes);
+	record->time_ns = time_ns;
+	record->device = 0;
+	record->figures = mask;
+	for (uint32_t i = 0; i < count; i++)
+		record->value[i] = 100 + i;
+	ring_commit(&f->ring);
+}
+
+/* A device's figures are a stream beside the queues, which has no spans; a record that says more than it
+ * holds, or is older than its process, says nothing. */
+static void test_figures_of_a_device(void **state)
+{
+	struct fixture *f = *state;
+	const struct store_stream *stream;
+
+	figures(f, 3000, 0x35, 4);
+	figures(f, 4000, 0xff, 8);
+	figures(f, 5000, 0xffffff00, 2); /* none that we know */
+	figures(f, 6000, 0xff, 7);
+	figures(f, 0, 0xff, 8);
+	operation(f, STORE_OP_KERNEL, 7, 3000, 4000, 1);
+	launch(f, 7, 2000);
+	f->ring.shared->lost_full = 5;
+	drain(f, UINT64_MAX);
+	stream = store_writer_stream_edit(f->writer, 1);
+	assert_int_equal(stream->kind, STORE_STREAM_GAUGES);
+	assert_int_equal(stream->device, 0);
+	assert_int_equal(stream->count[STORE_VALUES], 12);
+	assert_int_equal(spans(f, 1), 0);
+	assert_int_equal(stream->lost, 0); /* losses are those of a queue */
+	assert_int_equal(store_writer_stream_edit(f->writer, 2)->lost, 5);
+}
+
 static void test_losses_go_to_a_queue(void **state)
 {
 	struct fixture *f = *state;
@@ -444,6 +484,7 @@ int main(void)
 		TEST(test_what_the_host_does_is_on_its_thread),
 		TEST(test_impossible_times_are_counted),
 		TEST(test_nonsense_in_the_ring),
+		TEST(test_figures_of_a_device),
 		TEST(test_losses_go_to_a_queue),
 		TEST(test_unwatched_time_is_on_every_queue),
 		TEST(test_the_watermark_waits_for_launches),

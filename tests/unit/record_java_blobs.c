@@ -50,6 +50,7 @@ static uint64_t heaps_at, queue_at; /* the machine's variables */
 static uint8_t interpreter[256];
 static struct java_field fields[32];
 static unsigned field_count;
+static uint64_t field_bytes;
 
 static void field(const char *type, const char *name, const char *kind, uint64_t offset, const void *address)
 {
@@ -113,13 +114,14 @@ static void fields_put(bool is_new)
 
 static void machine_open(void)
 {
-	java_blobs_open(fields, 1, UINT64_MAX);
+	java_blobs_open(fields, 1, UINT64_MAX, &field_bytes);
 }
 
 static int set_up(void **state)
 {
 	(void)state;
 	java_blobs_init();
+	field_bytes = sizeof(*fields);
 	fields_put(false);
 	block_bytes = 16;
 	memset(memory, 0, sizeof(memory));
@@ -181,6 +183,9 @@ static void waits_for_heaps(void **state)
 	assert_false(java_blobs_find(pc, &told));
 	queue_at = (uintptr_t)&queue;
 	fields[2].offset = offsetof(struct array, data);
+	field_bytes = 0;
+	assert_false(java_blobs_find(pc, &told));
+	field_bytes = sizeof(*fields);
 	assert_true(java_blobs_find(pc, &told));
 }
 

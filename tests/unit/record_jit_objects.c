@@ -127,6 +127,10 @@ static void takes_each_object_once(void **state)
 	assert_string_equal(look(), "30000+20 first;30020+40 second;");
 	__jit_debug_descriptor.first = &entries[1]; /* unregistered */
 	assert_string_equal(look(), "");
+	put(2, 0x30000);
+	memcpy(objects[2].names + 1, "third", 5); /* another one in the same place */
+	__jit_debug_descriptor.relevant = NULL;
+	assert_string_equal(look(), "30000+20 third;30020+40 second;");
 }
 
 static void survives_damage(void **state)

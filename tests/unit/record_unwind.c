@@ -177,6 +177,7 @@ static void test_walk_equals_the_compilers(void **state)
 	assert_int_equal(frames[3].slot, 5);
 	down(DEEP, walk_here); /* by the cache now */
 	assert_same_as_theirs();
+	assert_in_range(unwinder.rows, 0, DEEP / 4);
 	unwind_cache_clear(&unwinder);
 	down(DEEP, walk_here);
 	assert_same_as_theirs();
@@ -236,6 +237,7 @@ static void test_through_a_signal_handler(void **state)
 	for (unsigned i = 0; i < unwinder.count; i++)
 		exact += frames[i].exact;
 	assert_int_equal(exact, 2);
+	assert_true(unwinder.rows > 0);
 }
 
 /* The quick way, which the handler takes: words straight from the stack. */
@@ -797,6 +799,23 @@ static void test_rest_follows_long_walks(void **state)
 	assert_true(sample_rest_ns(1u << 20, 0, 5000000) > 16u * 10000000);
 }
 
+/* Handlers that follow each other at once, whatever they did. */
+static void test_a_crowd_of_samples_rests(void **state)
+{
+	unsigned crowded = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 100; i++) /* a fifth of the time is the program's */
+		assert_int_equal(sample_crowded_rest_ns(&crowded, 1000000, 1040000, 200000), 0);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(sample_crowded_rest_ns(&crowded, 1000000, 1001000, 200000), 0);
+	assert_true(sample_crowded_rest_ns(&crowded, 1000000, 1001000, 200000) > 3 * 200000);
+	for (unsigned i = 0; i < 100; i++) /* between others */
+		assert_int_equal(
+			sample_crowded_rest_ns(&crowded, 1000000, i % 4 ? 1001000 : 1040000, 200000), 0);
+	assert_int_equal(sample_crowded_rest_ns(&crowded, 0, 1, 0), 0); /* no period */
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -822,6 +841,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_calls_are_recognized),
 		cmocka_unit_test(test_time_of_others_is_no_cost),
 		cmocka_unit_test(test_rest_follows_long_walks),
+		cmocka_unit_test(test_a_crowd_of_samples_rests),
 	};
 
 	(void)argc;

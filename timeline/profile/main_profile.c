@@ -192,12 +192,13 @@ static void print_trust(const struct profile *profile, const struct profile_prin
 		printf("? marks rows of fewer than %u samples\n", PROFILE_ROUGH_SAMPLES);
 }
 
-/* Who did the work stands first where callers are below; else who had it done. */
+/* Who did the work stands first where callers are below; scripts get the order that other readers give. */
 static int sort_rows(
 	struct program_call *call, struct profile *profile, struct profile_over *over, struct error *error)
 {
 	const struct choice *choice = call->own;
-	const char *word = choice->sort ? choice->sort : choice->view == PROFILE_BOTTOM_UP ? "self" : NULL;
+	bool is_self = choice->is_list || (choice->view == PROFILE_BOTTOM_UP && call->format == REPORT_TABLE);
+	const char *word = choice->sort ? choice->sort : is_self ? "self" : NULL;
 	struct profile_sort sort;
 	int rc = word && profile->count ? profile_sort_find(&sort, profile, word, error) : 0;
 

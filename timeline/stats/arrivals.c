@@ -10,7 +10,10 @@
 
 #define CALLS_MAX 256u		       /* that go on at once */
 #define KILLED_NS UINT64_C(1000000000) /* processes of one job die one after the other */
-#define BACK_NS UINT64_C(1000000000)   /* the first look back; the next ones are each twice as long */
+#define RANKS_MOST (UINT64_C(1) << 21) /* of all calls: their lists are by process until all is read */
+#define BACK_MOST_NS \
+	UINT64_C(64000000000)	     /* before the call: who was not on its communicator then is no member */
+#define BACK_NS UINT64_C(1000000000) /* the first look back; the next ones are each twice as long */
 
 /* Neighbours in the order of the streams. */
 struct peer {
@@ -73,7 +76,8 @@ static struct arrivals_call *call_find(struct search *search, const struct told 
 	for (; call < search->calls + search->call_count; call++)
 		if (call->number == told->number && !strcmp(call->communicator, told->communicator))
 			return call;
-	if (search->call_count == CALLS_MAX)
+	if (search->call_count == CALLS_MAX ||
+		(search->call_count && (search->call_count + 1) * (uint64_t)search->peer_count > RANKS_MOST))
 		return NULL;
 	*call = (struct arrivals_call){.number = told->number,
 		.since_ns = UINT64_MAX,
@@ -179,13 +183,16 @@ static void visit_last(
 }
 
 /* The last call of a process on a communicator, looked for further and further back. */
-static int find_last(struct search *search, const struct peer *peer, struct last *last, struct error *error)
+static int find_last(struct search *search, const struct peer *peer, uint64_t since_ns, struct last *last,
+	struct error *error)
 {
-	uint64_t end_ns = search->time_ns + 1, length_ns = BACK_NS, run_begin_ns_ = run_begin_ns(search->run);
+	uint64_t end_ns = search->time_ns + 1, length_ns = BACK_NS;
+	uint64_t first_ns = before(since_ns, BACK_MOST_NS);
 	int rc = 0;
 
-	while (!rc && !last->told.number && end_ns > run_begin_ns_) {
-		uint64_t begin_ns = end_ns - run_begin_ns_ > length_ns ? end_ns - length_ns : run_begin_ns_;
+	first_ns = first_ns > run_begin_ns(search->run) ? first_ns : run_begin_ns(search->run);
+	while (!rc && !last->told.number && end_ns > first_ns) {
+		uint64_t begin_ns = end_ns - first_ns > length_ns ? end_ns - length_ns : first_ns;
 
 		for (uint32_t s = peer->first; s < peer->end && !rc; s++)
 			if (has_calls(run_stream(search->run, s)))
@@ -208,7 +215,7 @@ static int call_fill(struct search *search, struct arrivals_call *call, struct e
 		struct last last = {.communicator = call->communicator};
 
 		if (!rank.since_ns) {
-			int rc = find_last(search, peer, &last, error);
+			int rc = find_last(search, peer, call->since_ns, &last, error);
 
 			if (rc)
 				return rc;

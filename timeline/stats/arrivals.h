@@ -10,7 +10,7 @@
  *
  * Calls of MPI are spans, also such as have not returned (record/process/drain_call.c); calls of NCCL are
  * kernels, and spans `nccl` where the kernel has not finished. A communicator's members are known by what
- * they called on it before; those of MPI's `world` are all processes with a rank.
+ * they called on it since 64 s before the call; those of MPI's `world` are all processes with a rank.
  */
 #ifndef TIMELINE_ARRIVALS_H
 #define TIMELINE_ARRIVALS_H

@@ -309,7 +309,8 @@ static void put_stream(struct report *report, const struct run *run, const struc
 	info_put_optional(report, s->pid, s->pid != UINT32_MAX);
 	info_put_optional(report, s->tid, !is_gpu && s->tid != 0);
 	info_put_optional(report, s->device, is_gpu && s->device != UINT32_MAX);
-	info_put_optional(report, s->queue, is_gpu && s->queue != UINT32_MAX);
+	info_put_optional(
+		report, s->queue, is_gpu && s->kind != STORE_STREAM_GAUGES && s->queue != UINT32_MAX);
 	report_string(report, stream->name);
 	report_number(report, info_from_origin(run, s->begin_ns));
 	info_put_optional(report, info_from_origin(run, s->end_ns), s->end_ns != STORE_OPEN_NS);

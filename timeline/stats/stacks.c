@@ -200,8 +200,7 @@ static void write_call(struct run *run, const struct arrivals_call *call, struct
 		put_text(line, text);
 	}
 	if (call->unknown) {
-		snprintf(text, sizeof text, "; %u more %s not in this run", call->unknown,
-			call->unknown == 1 ? "is" : "are");
+		snprintf(text, sizeof text, "; of %u more nothing is known", call->unknown);
 		put_text(line, text);
 	}
 	write_line(line, out);

@@ -198,8 +198,7 @@ static void name_set(struct communicator *at, const char *name, uint64_t hash)
 /* Without a place for it nothing is told of a communicator. */
 static int begin(void **context, int *wanted)
 {
-	struct communicator *at =
-		process_is_live() && gpu_is_wanted(&gpu_nvidia) ? communicator_take() : NULL;
+	struct communicator *at = process_is_live() ? communicator_take() : NULL;
 
 	*context = at;
 	*wanted = at ? EVENT_OF_GROUP | EVENT_OF_COLLECTIVE | EVENT_OF_MESSAGE : 0;

@@ -296,16 +296,18 @@ static bool is_at_work(void)
 	return tid && (tid < 0 || !syscall(SYS_tgkill, process_number(), tid, 0));
 }
 
+/* The names of threads have moved from library to library. */
 static int thread_start(void)
 {
+	int (*stack_set)(pthread_attr_t *, void *, size_t);
 	pthread_attr_t attributes;
 	pthread_t thread;
 	int result;
 
-	if (!REAL(pthread_create))
+	if (!REAL(pthread_create) || !real_resolve("pthread_attr_setstack", &stack_set))
 		return ENOSYS;
 	pthread_attr_init(&attributes);
-	pthread_attr_setstack(&attributes, stack, sizeof(stack));
+	stack_set(&attributes, stack, sizeof(stack));
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	result = REAL(pthread_create)(&thread, &attributes, agent_thread, NULL);
 	pthread_attr_destroy(&attributes);

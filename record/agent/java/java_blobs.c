@@ -84,6 +84,8 @@ struct machine {
 struct library {
 	const struct java_field *fields;
 	uint64_t begin, end;
+	const uint64_t
+		*field_bytes; /* what a constructor sets once it fills the fields; NULL: it is not there */
 };
 
 /* One part of the code cache. */
@@ -157,9 +159,10 @@ static bool machine_read(struct machine *to, const struct library *from)
 	return has_all(to);
 }
 
-void java_blobs_open(const struct java_field *fields, uint64_t begin, uint64_t end)
+void java_blobs_open(
+	const struct java_field *fields, uint64_t begin, uint64_t end, const uint64_t *field_bytes)
 {
-	library = (struct library){fields, begin, end};
+	library = (struct library){fields, begin, end, field_bytes};
 	tries_left = TRIES;
 	atomic_store_explicit(&published, &library, memory_order_release);
 }
@@ -231,7 +234,8 @@ static bool heaps_read(const struct library *from)
 
 	if (atomic_load_explicit(&heap_count, memory_order_acquire))
 		return true;
-	if (atomic_flag_test_and_set(&reading))
+	if ((from->field_bytes && *from->field_bytes != sizeof(struct java_field)) ||
+		atomic_flag_test_and_set(&reading))
 		return false;
 	if (!atomic_load(&heap_count) && tries_left && tries_left-- && machine_read(&machine, from)) {
 		count = objects_find(&machine, objects);
@@ -356,7 +360,9 @@ static bool library_open(uint32_t slot)
 	at = python_symbols_find(&symbols, "gHotSpotVMStructs");
 	if (!at || !word_get(at, &fields) || fields < module->begin || fields >= module->end)
 		return false;
-	java_blobs_open((const struct java_field *)(uintptr_t)fields, module->begin, module->end);
+	java_blobs_open((const struct java_field *)(uintptr_t)fields, module->begin, module->end,
+		(const uint64_t *)(uintptr_t)python_symbols_find(
+			&symbols, "gHotSpotVMStructEntryArrayStride"));
 	return true;
 }
 

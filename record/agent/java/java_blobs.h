@@ -33,8 +33,9 @@ struct java_field {
 	uint64_t address;
 };
 
-/* Takes these fields as those of the machine's library, all of whose texts lie in [begin, end), for
- * java_blobs_look and tests. */
-void java_blobs_open(const struct java_field *fields, uint64_t begin, uint64_t end);
+/* Takes these fields as those of the machine's library, all of whose texts lie in [begin, end); they are not
+ * read before *field_bytes (NULL: not asked) is the size of one. For java_blobs_look and tests. */
+void java_blobs_open(
+	const struct java_field *fields, uint64_t begin, uint64_t end, const uint64_t *field_bytes);
 
 #endif

@@ -6,6 +6,7 @@
 #include "record/agent/process/switches.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <string.h>
@@ -162,11 +163,39 @@ static int add(struct switches *switches, int cpu)
 	return 0;
 }
 
-/* The processors on which the process may ever run: all, or if those are too many, those it may use now.
- * 0: still too many. */
+/* "0-3,8" as /sys says it: how many. Not by sysconf: before glibc 2.34 it uses tables of the C library's that
+ * are not there yet when the agent, the first of all libraries, begins. 0: nobody says. */
+static long online_count(void)
+{
+	char text[1024] = "";
+	long count = 0, first = 0, number = 0;
+	int file = (int)syscall(SYS_openat, AT_FDCWD, "/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
+
+	if (file < 0)
+		return 0;
+	if (syscall(SYS_read, file, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	syscall(SYS_close, file);
+	for (const char *at = text; *at; at++) {
+		if (*at >= '0' && *at <= '9') {
+			number = (number * 10 + *at - '0') % 1000000;
+			continue;
+		}
+		if (*at == '-')
+			first = number + 1; /* counted when the range ends */
+		else
+			count += first ? number - first + 2 : 1;
+		first = *at == '-' ? first : 0;
+		number = 0;
+	}
+	return count;
+}
+
+/* The processors on which the process may ever run: all, or if those are too many or unknown, those it may
+ * use now. 0: still too many. */
 static int cpus_find(cpu_set_t *cpus)
 {
-	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	long online = online_count();
 
 	CPU_ZERO(cpus);
 	if (online > 0 && online <= (long)EVENT_SWITCHES_MAX) {

@@ -45,12 +45,13 @@ struct python_layout {
 	/* from 3.13 on: where _PyRuntime, which begins with struct _Py_DebugOffsets, publishes some of these
 	 */
 	struct {
+		uint16_t interpreters, threads, state_next; /* of those below */
 		uint16_t gil, state_frame, state_thread;
 		uint16_t frame_previous, frame_code, frame_instruction, frame_owner;
 		uint16_t code_file, code_qualified, code_lines, code_first_line, code_begin;
 	} published;
 	/* the list of all thread states, for who reads from outside (record/process/remote_python.h): the
-	 * first interpreter in the runtime, its first state, the next state. 0: not known */
+	 * first interpreter in the runtime, its first state, the next state. 0: as published */
 	uint16_t runtime_interpreters, interpreter_threads, state_next;
 	/* strings: bytes of the header before ASCII, and before other characters */
 	uint16_t ascii_bytes, compact_bytes;

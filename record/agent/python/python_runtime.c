@@ -127,6 +127,8 @@ static void module_look(uint32_t slot)
 		!python_symbols_open(&symbols, module->begin, module->end, module->bias))
 		return;
 	base = python_symbols_find(&symbols, "_PyRuntime");
+	if (!base && python_symbols_find(&symbols, "PyPyUnicode_FromString"))
+		atomic_store(&process.shared->python_unknown, EVENT_PYTHON_PYPY);
 	if (!base)
 		return;
 	minor = minor_of(&symbols);

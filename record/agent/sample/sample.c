@@ -163,12 +163,17 @@ static bool pending_publish(struct thread *t, uint64_t weight, uint32_t known)
 HOT static void handler_time_count(struct thread *t, uint64_t since_ns)
 {
 	uint64_t now_ns = process_handler_now_ns();
-	unsigned walked = t->unwinder.walked;
-	uint64_t rest_ns = sample_rest_ns(walked, t->far_reads, process.settings.period_ns);
+	unsigned walked = t->unwinder.walked + SAMPLE_PYTHON_FRAMES * t->python.count;
+	unsigned reads = t->far_reads + t->unwinder.rows;
+	uint64_t period_ns = process.settings.period_ns;
+	uint64_t rest_ns = sample_rest_ns(walked, reads, period_ns);
+	uint64_t crowded_ns = sample_crowded_rest_ns(&t->crowded, t->handled_ns, since_ns, period_ns);
 
+	t->handled_ns = now_ns;
+	rest_ns = rest_ns > crowded_ns ? rest_ns : crowded_ns;
 	if (rest_ns)
 		t->rest_until_ns = now_ns + rest_ns;
-	ring_count(&t->ring.shared->handler_ns, sample_counted_ns(now_ns - since_ns, walked, t->far_reads));
+	ring_count(&t->ring.shared->handler_ns, sample_counted_ns(now_ns - since_ns, walked, reads));
 }
 
 /* Counts samples that were lost because stacks had no space; their threads are unknown. */

@@ -11,7 +11,11 @@
 #include "record/agent/sample/thread.h"
 
 #define SAMPLE_FRAME_NS 16
-#define SAMPLE_READ_NS 600     /* a read outside the thread's own stack is a system call */
+#define SAMPLE_READ_NS \
+	600 /* a read outside the thread's own stack is a system call; so long takes a row, too */
+#define SAMPLE_PYTHON_FRAMES                                                                               \
+	4		       /* what one of Python takes to be read, joined and folded, in frames walked \
+				*/
 #define SAMPLE_LONG_WALK 16384 /* frames */
 #define SAMPLE_LONG_SHARE 4    /* of a period: a sample could follow such a walk at once */
 #define SAMPLE_REST 16	       /* walks take at most 1/16 of the thread's time */
@@ -41,6 +45,22 @@ static inline uint64_t sample_rest_ns(unsigned walked, unsigned reads, uint64_t 
 	bool is_long = walked > SAMPLE_LONG_WALK || walk_ns > period_ns / SAMPLE_LONG_SHARE;
 
 	return is_long ? SAMPLE_REST * walk_ns : 0;
+}
+
+#define SAMPLE_CROWDED_MOST 4u	/* handlers in a row that left less than ... */
+#define SAMPLE_CROWDED_SHARE 8u /* ... this part of a period to the program */
+
+/* The same by the clock, for a handler that began at begin_ns, after another had ended at before_ns: where
+ * samples follow each other at once, whatever they cost, the program would never go on. (Other threads' time
+ * between the two makes them look further apart.) *crowded: so many in a row. */
+static inline uint64_t sample_crowded_rest_ns(
+	unsigned *crowded, uint64_t before_ns, uint64_t begin_ns, uint64_t period_ns)
+{
+	*crowded = begin_ns - before_ns < period_ns / SAMPLE_CROWDED_SHARE ? *crowded + 1 : 0;
+	if (*crowded < SAMPLE_CROWDED_MOST)
+		return 0;
+	*crowded = 0;
+	return SAMPLE_REST * period_ns;
 }
 
 /* Handler of AGENT_SIGNAL. In the steady state: no system call, no lock, no allocation. */

@@ -274,7 +274,8 @@ static void begin(
 	trace_init(t);
 	t->uses_openmp = false;
 	t->open_count = 0;
-	t->saved_ns = t->rest_until_ns = 0;
+	t->saved_ns = t->rest_until_ns = t->handled_ns = 0;
+	t->crowded = 0;
 	t->pending_node = 0;
 	t->unpublished_ns = 0;
 	ring_enter(&t->ring);

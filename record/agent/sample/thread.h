@@ -56,6 +56,8 @@ struct thread {
 	/* After a long walk no other begins for a while: weight of the samples in between. See
 	 * thread_saved_publish. */
 	uint64_t saved_ns;
+	uint64_t handled_ns; /* when the last handler ended */
+	unsigned crowded;    /* see sample_crowded_rest_ns */
 	uint64_t rest_until_ns;
 	/* If the ring took only a part of a path: the last node that it took and its depth. The saved weight
 	 * belongs to that path; 0: no such path. unpublished_ns: saved weight that turned out to belong to

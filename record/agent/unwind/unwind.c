@@ -154,6 +154,7 @@ HOT enum unwind_result unwind_walk(struct unwinder *u, const struct arch_registe
 		return plugin_walk(u, start) == STEP_FULL ? UNWIND_FULL : UNWIND_PARTIAL;
 
 	u->registers = *start;
+	u->rows = 0;
 	step = walk(u, false);
 	if (step == STEP_AGAIN) {
 		u->registers = *start;

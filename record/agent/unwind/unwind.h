@@ -105,6 +105,7 @@ struct unwinder {
 	unsigned go_top;	      /* of the last walk: frames up to where Go's own unwinder ends; 0:
 					 none */
 	unsigned unreadable;	      /* of the last walk: stack words that could not be read */
+	unsigned rows;		      /* of the last walk: table rows interpreted, each dear */
 	uint64_t unchanged_registers; /* registers unchanged since the walk's begin: no table was used yet */
 	struct unwind_frame *frames;  /* the caller's */
 	unsigned most;		      /* space there: a deeper path keeps its innermost frames and is

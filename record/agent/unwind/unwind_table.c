@@ -182,6 +182,7 @@ enum step unwind_step_row(struct unwinder *u, uint64_t pc, bool thorough, bool *
 	bool takes_off;
 	int result;
 
+	u->rows++;
 	if (!module || cfi_row_find(module, pc, &u->scratch))
 		return STEP_PARTIAL;
 	if (row->signal_frame && unwind_step_trampoline(u, interrupted))
