@@ -66,7 +66,7 @@ for key in rank thread process stream; do
 	same_file "--each $key: values" wanted got
 done
 code "--each in a table" 0 hpct-profile run.hpct --each rank --metric CPUTIME
-check "it says who has the most: $(cat out)" grep -Eq '^CPUTIME: .* \([0-9]+\) to .* \([0-9]+\), mean .*, coefficient of variation 0\.[0-9]+$' out
+check "it says who has the most: $(cat out)" grep -Eq '^CPUTIME: .* \((rank )?[0-9]+\) to .* \((rank )?[0-9]+\), mean .*, coefficient of variation 0\.[0-9]+$' out
 code "--each and --over" 2 hpct-profile run.hpct --each rank --over rank
 
 # In every view the groups add up to the whole, where each stream is in one.
