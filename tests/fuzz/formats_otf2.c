@@ -14,4 +14,10 @@ const char *__lsan_default_suppressions(void)
 	return "leak:libopen-trace-format2\n";
 }
 
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
 DIRECTORY_FUZZ(format_otf2, names, "traces");
