@@ -178,7 +178,7 @@ static void records_put(struct world *world, uint32_t which, uint32_t count)
 		words_put(world, (uint8_t *)ring + EVENT_RING_HEADER, size, atomic_load(&ring->head), count));
 }
 
-static void switches_put(struct world *world, uint32_t which, uint32_t count)
+static void switch_records_put(struct world *world, uint32_t which, uint32_t count)
 {
 	uint8_t *page = world->bytes + SWITCHES_AT + which % SWITCH_RINGS * (4096 + SWITCH_DATA);
 	struct perf_event_mmap_page_head {
@@ -256,7 +256,7 @@ static void step(struct world *world)
 			place);
 		break;
 	case STEP_SWITCHES:
-		switches_put(world, which, place);
+		switch_records_put(world, which, place);
 		break;
 	case STEP_DRAIN:
 		drain(world);

@@ -244,8 +244,8 @@ static void test_readers_agree(void **state)
 			continue;
 		select = select_of(small.run, profile.metrics[m].name);
 		for (int by = 0; by < STATS_BY_COUNT; by++) {
-			assert_int_equal(stats_of_selection(&stats, small.run, select, (enum stats_by)by, NULL,
-						 &arena, &error),
+			assert_int_equal(stats_of_selection(&stats, small.run, select, (enum stats_by)by,
+						 NULL, &arena, &error),
 				0);
 			sum_ns = 0;
 			for (size_t i = 0; i < stats.count; i++)
