@@ -26,9 +26,10 @@ _hpct_options() {
 # PROGRAM OPTION : words that it takes, where they are few.
 _hpct_values() {
 	case $1$2 in
-	hpct-blame--by) echo function path module line loop inline file instruction script mark; return ;;
+	hpct-blame--by) echo function path module line loop inline file instruction script process program host rank mark; return ;;
 	hpct-diff--by) echo function path module line loop inline file instruction script op mark; return ;;
-	hpct-stats--by) echo function path module line loop inline file instruction script stream op cluster; return ;;
+	hpct-profile--by) echo function rank thread process program host device stream; return ;;
+	hpct-stats--by) echo function path module line loop inline file instruction script process program host rank stream op cluster; return ;;
 	hpct-view--by) echo function path module line loop inline file instruction script stream op; return ;;
 	hpct-view--format) echo text ansi svg html; return ;;
 	hpct-report--format) echo table tsv json html; return ;;

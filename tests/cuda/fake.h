@@ -20,4 +20,7 @@ static inline long word(const char *key, long otherwise)
 /* A driver call of that name, from its begin to its return; a launch leaves the record of a kernel. */
 typedef void fake_cupti_call(const char *name, const char *kernel);
 
+/* Samples of the GPU's counters that were read so far; ULONG_MAX once sampling was refused. */
+typedef unsigned long fake_cupti_samples(void);
+
 #endif

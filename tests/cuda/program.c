@@ -7,7 +7,7 @@
  * makes the second of two graphs. Prints what it did and leaves with 3,
  * whatever its tools make of it; or as FAKE_END says: abort, segv, own (abort in a handler of its own), or a
  * signal's number. FAKE_WAIT: after so many launches it waits, too. FAKE_LINGER: it ends so many seconds
- * later.
+ * later. FAKE_SAMPLES: not before so many samples of counters are read, nor after 20 s more.
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -22,6 +22,7 @@
 #define APART __attribute__((noinline, noclone))
 
 static fake_cupti_call *call;
+static fake_cupti_samples *samples;
 
 static int initialize(void)
 {
@@ -42,6 +43,8 @@ static void cupti_find(const char *path)
 	     *symbol = library ? dlsym(library, "fake_call") : NULL;
 
 	memcpy(&call, &symbol, sizeof(call));
+	symbol = library ? dlsym(library, "fake_samples") : NULL;
+	memcpy(&samples, &symbol, sizeof(samples));
 }
 
 APART static void launch(int i)
@@ -114,6 +117,12 @@ static void end_by(const char *how)
 	kill(getpid(), atoi(how));
 }
 
+static void samples_await(const char *wanted)
+{
+	for (int i = 0; wanted && samples && i < 2000 && samples() < strtoul(wanted, NULL, 0); i++)
+		usleep(10000);
+}
+
 int main(int argc, char **argv)
 {
 	initialize();
@@ -127,5 +136,6 @@ int main(int argc, char **argv)
 	end_by(getenv("FAKE_END"));
 	if (getenv("FAKE_LINGER"))
 		usleep((useconds_t)(1e6 * atof(getenv("FAKE_LINGER"))));
+	samples_await(getenv("FAKE_SAMPLES"));
 	return 3;
 }

@@ -13,8 +13,8 @@ cp "$tests/cuda_cupti.so" "$cupti"
 unset CUDA_PATH CUDA_INJECTION64_PATH
 export CUDA_HOME=$PWD/home
 
-util() { # RUN WORDS SECONDS [EVENT]
-	FAKE_LINGER=$3 FAKE_CUPTI="util $2" record "$1" --summary "$1.sum" --gauges off -e "${4:-gpu=nvidia,util@5ms}" -- \
+util() { # RUN WORDS SAMPLES [EVENT] : ends once so many samples are read
+	FAKE_SAMPLES=$3 FAKE_CUPTI="util $2" record "$1" --summary "$1.sum" --gauges off -e "${4:-gpu=nvidia,util@5ms}" -- \
 		"$tests/cuda_program" "$cupti" >out 2>"$1.err"
 	same "$1: exit code" 3 "$?"
 	same "$1: kernels" 20 "$(hpct-slice --format tsv --op kernel "$1.hpct" | tsv '$c["op"] == "kernel"' | wc -l)"
@@ -25,7 +25,7 @@ values() { # RUN METRIC : its values in order, one a line
 	tsv '$c["metric"] == "'"$2"'" { print $c["value"] }' <"$1.tsv"
 }
 
-util all "" 1
+util all "" 120
 same "all eight fit into one pass" "8 counters each 5000000 ns" "$(grep counters all.err | head -n 1)"
 same "sampling has an end" 1 "$(grep -c 'no more counters' all.err)"
 same "figures" "dram_read dram_written pcie_received pcie_sent sm_active sm_fma sm_occupancy sm_tensor" \
@@ -57,20 +57,20 @@ check "the lane of its process's threads: $(grep dram_read out)" grep -qE '^dram
 hpct-export all.hpct --to chrome >chrome || fail "export"
 check "counters of Perfetto" grep -q '"ph":"C".*dram_read' chrome
 
-util few utilfew 0.4
+util few utilfew 40
 same "as many as fit into a pass" "4 counters each 5000000 ns" "$(grep counters few.err | head -n 1)"
 same "by the names that this chip has" "sm_active sm_fma sm_occupancy sm_tensor" \
 	"$(tsv '{ print $c["metric"] }' <few.tsv | sort -u | paste -sd' ')"
-util gap utilgap 0.4
+util gap utilgap 40
 same "where samples are missing nothing grows" $(($(values gap sm_active | wc -l) * 1000000)) "$(values gap dram_read | tail -n 1)"
 same "and that is said" "samples of the GPU's counters were lost: take a longer interval" "$(info gap gpu_uncounted)"
-util default "" 0.2 gpu=nvidia,util
+util default "" 2 gpu=nvidia,util
 same "the default interval" "8 counters each 10000000 ns" "$(grep counters default.err | head -n 1)"
 util none "" 0 gpu=nvidia
 same "not asked for" "" "$(grep counters none.err)"
 
 said() { # RUN WORDS SENTENCE
-	util "$1" "$2" "${4:-0.2}"
+	util "$1" "$2" "${4:-10}"
 	same "$1: is said" "$3" "$(info "$1" gpu_uncounted)"
 	check "$1: in the summary, too" grep -qF "gpu counters not sampled as asked: $3" "$1.sum"
 }
@@ -79,7 +79,7 @@ same "no permission: no figures" "" "$(values rights sm_active)"
 said second utilenable=999 "another process reads this GPU's counters"
 said other utilconfig=27 "CUPTI cannot sample counters of this GPU"
 said full utilfull "the GPU's buffer of counters was full: take a longer interval"
-said small utilsmall "samples of the GPU's counters were lost: take a longer interval" 0.5
+said small utilsmall "samples of the GPU's counters were lost: take a longer interval" 100
 said stray utilstray "times of the GPU's counters are not on the run's clock"
 same "no figure at a wrong time" "" "$(values stray sm_active)"
 said back utilback "times of the GPU's counters are not on the run's clock"
@@ -88,7 +88,7 @@ said broken utildecode=7 "CUPTI cannot sample counters of this GPU"
 
 # A library that lacks one of the functions, as those before CUDA 12.6 lack all.
 mv "$cupti" newer && sed 's/cuptiPmSamplingDecodeData/cuptiPmSamplingDecodeNone/g' newer >"$cupti"
-said older "" "this CUPTI samples no counters: CUDA 12.6 or later does"
+said older "" "this CUPTI samples no counters: CUDA 12.6 or later does" 0
 mv newer "$cupti"
 
 code "both" 125 hpct-record -e gpu=nvidia,pc -e gpu=nvidia,util -- true

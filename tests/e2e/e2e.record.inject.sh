@@ -59,10 +59,12 @@ shares() { # RUN : of the main thread
 
 # All that it sees, while the program checks itself.
 start ./injected
-inject busy
+inject busy -e CPUTIME@f1000
 [ -s busy.err ] && ! grep -q forbidden busy.err || skip "$(cat busy.err)"
 check "how long a thread stood still is told: $(cat busy.err)" grep -qE 'threads are measured; thread [0-9]+ stood still for [0-9.]+ ms, no other$' busy.err
 await sampled busy 400
+main_sampled() { [ "$(hpct-slice busy.hpct --format tsv --streams thread=0 | tsv '$c["track"] == "samples" { n++ } END { print n + 0 }')" -ge 1000 ]; }
+await main_sampled
 born() { [ "$(hpct-info busy.hpct --streams --format tsv | tsv '$c["kind"] == "cpu" { n++ } END { print n + 0 }')" -gt 8 ]; }
 check "threads that begin later are measured" await born
 leaves busy
@@ -238,8 +240,11 @@ int main(void)
 	pause();
 }
 END
-gcc -O1 -o sandbox sandbox.c && ./sandbox &
-await test -e locked && refused 'in a sandbox' -p "$(pgrep -P $$ -x sandbox || pgrep -x sandbox | tail -n 1)" --inject
+gcc -O1 -o sandbox sandbox.c
+./sandbox &
+sandbox=$!
+await test -e locked && refused 'in a sandbox' -p "$sandbox" --inject
+kill "$sandbox"
 for how in 'gcc -static' musl-gcc; do
 	command -v "${how% *}" >/dev/null && $how -O1 -o "other" "$HPCT_SOURCE/tests/e2e/attached.c" -pthread 2>/dev/null || continue
 	start ./other
