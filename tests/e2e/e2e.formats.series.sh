@@ -81,7 +81,7 @@ same "a counter's rate, in cores" "50 25" "$(hpct-plot prom.hpct 'node_cpu*' --t
 	tsv '{ v = $c["mean"] } NR == 2 { a = v } END { print a, v }')"
 same "labels may be left out" "node_cpu_seconds_total{cpu=0,mode=user}" \
 	"$(hpct-plot prom.hpct node_cpu_seconds_total --format tsv | tsv '{ print $c["metric"]; exit }')"
-check "in a lane, too" grep -q "^node_c.*▄▄▄" <<<"$(hpct-view prom.hpct --print 80x24 --keys ':lane node_cpu_seconds_total 1<Enter>')"
+check "in a lane, too" grep -q "^node_c.*%" <<<"$(hpct-view prom.hpct --print 80x24 --keys ':lane node_cpu_seconds_total 1<Enter>')"
 code "of several figures" 0 hpct-plot prom.hpct no_such_figure node_cpu_seconds_total
 check "one that is not there is said" grep -q "no figure 'no_such_figure'" err
 
