@@ -47,11 +47,31 @@ ensure() {
 	for package in "${wanted[@]}"; do
 		grep -qxF -- "$package" <<<"$have" || missing+=("$package")
 	done
-	[ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
+	[ ${#missing[@]} -eq 0 ] || install_known "${missing[@]}"
+}
+
+# apt_knows PACKAGE... : sets known. An older release lacks some: what needs them is left out, as configure's last line says.
+apt_knows() {
+	local package
+	known=()
+	for package; do
+		if apt-cache show --no-all-versions "$package" >/dev/null 2>&1; then
+			known+=("$package")
+		else
+			say "apt has no $package here: what needs it is left out"
+		fi
+	done
+}
+
+# Whoever may not install is not asked for what there is not; a fresh image has no lists yet.
+install_known() {
+	local known=("$@")
+	! compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null || apt_knows "$@"
+	[ ${#known[@]} -eq 0 ] || install_packages "${known[@]}"
 }
 
 install_packages() {
-	local as_root=() foreign=
+	local as_root=() foreign= known
 	[[ $* != *:arm64* ]] || foreign='dpkg --add-architecture arm64'
 	if [ "$(id -u)" -ne 0 ]; then
 		if ! command -v sudo >/dev/null || ! { sudo -n true 2>/dev/null || { [ -t 0 ] && sudo -v; }; }; then
@@ -65,6 +85,9 @@ install_packages() {
 	# shellcheck disable=SC2086
 	[ -z "$foreign" ] || "${as_root[@]}" $foreign
 	"${as_root[@]}" apt-get -q update
+	apt_knows "$@"
+	set -- "${known[@]}"
+	[ $# -gt 0 ] || return 0
 	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=600 install -y \
 		--no-install-recommends "$@"
 }

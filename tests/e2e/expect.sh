@@ -154,6 +154,8 @@ clocks() {
 			s = $c["stream"]; a = $c["attributes"]; seen[s] = 1
 			b = attribute(a, "cpu_begin_ns"); e = attribute(a, "cpu_end_ns")
 			p = attribute(a, "cpu_paused_ns")
+			if (clock[s] == "-" && b != "-" && e != "-")
+				weight[s] = 0 # measured from outside until its agent came: those are not of the agent
 			clock[s] = b == "-" || e == "-" ? "-" : e - b - (p == "-" ? 0 : p)
 			period[s] = attribute(a, "period_ns"); name[s] = attribute(a, "name")
 		}
