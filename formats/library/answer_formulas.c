@@ -77,8 +77,8 @@ static size_t find(const struct column_spec *specs, size_t count, const char *na
 }
 
 /* Returns how many numbers a row has. */
-static size_t find_numbers(struct answer_formulas *formulas, const char **names,
-	const struct column_spec *specs, size_t first)
+static size_t find_numbers(
+	struct answer_formulas *formulas, const char **names, const struct column_spec *specs, size_t first)
 {
 	size_t width = 0;
 
@@ -109,8 +109,7 @@ int answer_formulas_init(struct answer_formulas *formulas, const struct select *
 		width = find_numbers(formulas, found, specs, first);
 	for (size_t i = 0; names && i < width; i++)
 		formulas->column_of[i] = find(specs, own, names[i]);
-	return formula_columns_init(
-		&formulas->formulas, select, names ? names : found, width, arena, error);
+	return formula_columns_init(&formulas->formulas, select, names ? names : found, width, arena, error);
 }
 
 void answer_formulas_fini(struct answer_formulas *formulas)

@@ -44,11 +44,12 @@ void question_select_take(struct select *select, unsigned uses);
 
 int question_batch_new(struct hpct_batch **batch, const struct question *question,
 	const struct question_kind *kind, struct error *error);
-/* Fills the columns of formulas, ends the batch and gives it out, unless something failed: then it is dropped.
- * `question` NULL: without formulas. */
+/* Fills the columns of formulas, ends the batch and gives it out, unless something failed: then it is
+ * dropped. `question` NULL: without formulas. */
 int question_batch_end(struct hpct_batch **given, const struct question *question, struct hpct_batch *batch,
 	int rc, struct error *error);
-/* The same where numbers of formulas begin at a column, and @n are not the sums of rows; `whole` NULL: they are. */
+/* The same where numbers of formulas begin at a column, and @n are not the sums of rows; `whole` NULL: they
+ * are. */
 int question_batch_end_of(struct hpct_batch **given, const struct question *question,
 	struct hpct_batch *batch, size_t first, const double *whole, int rc, struct error *error);
 /* A word of ours; NULL and "": no value. */

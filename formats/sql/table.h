@@ -22,8 +22,8 @@ enum sql_column_use {
 	SQL_EQUAL = 2,	  /* = is taken over */
 	SQL_RANGE = 4,	  /* = < <= > >= of whole numbers */
 	SQL_GLOB = 8,
-	SQL_KEY = 16,	  /* with SQL_EQUAL: gives one row at most */
-	SQL_FORMULA = 32  /* hidden; the value of the last formula of the argument "metrics" */
+	SQL_KEY = 16,	 /* with SQL_EQUAL: gives one row at most */
+	SQL_FORMULA = 32 /* hidden; the value of the last formula of the argument "metrics" */
 };
 
 struct sql_column {

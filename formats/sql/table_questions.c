@@ -353,7 +353,8 @@ static const struct sql_column gaps_columns[] = {{"begin_ns", "INTEGER"}, {"end_
 	{"gap_ns", "INTEGER"}, {"stream", "TEXT"}, {"cause", "TEXT"}, {"key", "TEXT"}, {"path", "TEXT"},
 	{"context", "INTEGER"}, {"begin", "", SQL_ARGUMENT}, {"end", "", SQL_ARGUMENT},
 	{"min", "", SQL_ARGUMENT}, {"by", "TEXT", SQL_ARGUMENT}, {"streams", "TEXT", SQL_ARGUMENT},
-	{"contexts", "TEXT", SQL_ARGUMENT}, {"max_depth", "", SQL_ARGUMENT}, {"run", "TEXT", SQL_ARGUMENT}, METRICS, FORMULA};
+	{"contexts", "TEXT", SQL_ARGUMENT}, {"max_depth", "", SQL_ARGUMENT}, {"run", "TEXT", SQL_ARGUMENT},
+	METRICS, FORMULA};
 
 static int gaps_open(struct sql_cursor *cursor, const struct sql_ask *asked, struct error *error)
 {

@@ -532,8 +532,8 @@ static const struct sql_column sample_columns[] = {STREAM, BEGIN, PATH, {"weight
 
 static const struct sql_column span_columns[] = {STREAM, BEGIN, {"end_ns", "INTEGER", SQL_RANGE}, PATH,
 	{"op", "TEXT", SQL_EQUAL}, {"bytes", "INTEGER"}, {"weight", "INTEGER"}, {"attributes", "TEXT"},
-	CONTEXT, {"link", "INTEGER"}, SELECTED, {"ops", "TEXT", SQL_ARGUMENT}, {"min", "", SQL_ARGUMENT},
-	RUN, METRICS, FORMULA};
+	CONTEXT, {"link", "INTEGER"}, SELECTED, {"ops", "TEXT", SQL_ARGUMENT}, {"min", "", SQL_ARGUMENT}, RUN,
+	METRICS, FORMULA};
 
 static const struct sql_column value_columns[] = {STREAM, BEGIN, PATH, {"metric", "TEXT", SQL_EQUAL},
 	{"value", ""}, CONTEXT, SELECTED, METRICS, RUN, FORMULA};

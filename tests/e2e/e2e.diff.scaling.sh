@@ -130,16 +130,16 @@ int main(void)
 	return (a(100000000) + b(300000000)) == 1;
 }
 EOF
-	for build in one two; do # another directory, other addresses
-		mkdir $build && cp left.c right.c main.c $build && [ $build = one ] || echo 'int more(void) { return 1; }' >>$build/left.c
+	for build in here there; do # another directory, other addresses
+		mkdir $build && cp left.c right.c main.c $build && [ $build = here ] || echo 'int more(void) { return 1; }' >>$build/left.c
 		(cd $build && "${CC:-cc}" -g -O0 -c -DWHERE=left left.c && "${CC:-cc}" -g -O0 -c -DWHERE=right right.c &&
 			"${CC:-cc}" -g main.c left.o right.o -o turns) || fail "cannot compile"
 	done
-	hpct-record -e REALTIME -o real.hpct -- one/turns && hpct-record -e CPUTIME@f1000 -o cpu.hpct -- two/turns || fail "record"
+	hpct-record -e REALTIME -o real.hpct -- here/turns && hpct-record -e CPUTIME@f1000 -o cpu.hpct -- there/turns || fail "record"
 	for run in real cpu; do
 		same "two of one name in $run" 2 "$(hpct-profile $run.hpct --format tsv | tsv '$c["name"] == "turn"' | wc -l)"
 	done
 	hpct-profile cpu.hpct --union real.hpct --format tsv >union
 	same "in the union, each with both metrics" '2 2' "$(tsv '$c["name"] == "turn" { n++; both += $c["CPUTIME:incl"] > 0 && $c["REALTIME:incl"] > 0 } END { print n, both }' <union)"
-	same "the longer one is the longer in both" 1 "$(tsv '$c["name"] == "turn" { cpu[n] = $c["CPUTIME:incl"]; real[n++] = $c["REALTIME:incl"] } END { print (cpu[0] > cpu[1]) == (real[0] > real[1]) }' <union)"
+	same "the longer one is the longer in both" 1 "$(tsv '$c["name"] == "turn" { cpu[n + 0] = $c["CPUTIME:incl"]; real[n++ + 0] = $c["REALTIME:incl"] } END { print (cpu[0] > cpu[1]) == (real[0] > real[1]) }' <union)"
 fi

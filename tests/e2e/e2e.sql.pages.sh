@@ -70,7 +70,8 @@ equal "gaps" 09 begin_ns gap_ns stream cause key
 equal "blame" 11 key blame_ns
 equal "one second" 13 key time_ns
 equal "waits" 17 key time_ns
-equal "a formula" 29 key mean
+equal "a formula" 27 key
+same "a formula: mean" "$(column 27.command mean)" "$(column 28.query mean | sed 's/\.0$//')"
 same "copies: all of them" "$(tsv '$c["op"] == "copy" { n += $c["count"] } END { print n }' <19.command)" "$(column 20.query 'count(*)')"
 
 # Links of two hosts are equal: a launch has its own kernel alone.

@@ -156,7 +156,8 @@ static void test_one_name(void **state)
 			add_at(&a, "/old/prog", "/old/b.c", 2);
 			add_at(&b, "/new/prog2", "/new/b.c", 4);
 		}
-		expect_apart(&a, &b, two ? "0root:9/0 9/0\n1f:2/2 4/4\n1f:1/1 3/3\n" : "0root:9/0 9/0\n1f:1/1 3/3\n");
+		expect_apart(&a, &b,
+			two ? "0root:9/0 9/0\n1f:2/2 4/4\n1f:1/1 3/3\n" : "0root:9/0 9/0\n1f:1/1 3/3\n");
 	}
 	a = b = (struct tree){.profile = empty};
 	add(&a, 0, "root", 0, 9, 0);
@@ -237,8 +238,8 @@ static void test_union(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_top_down), cmocka_unit_test(test_one_name), cmocka_unit_test(test_others), cmocka_unit_test(test_union)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_top_down), cmocka_unit_test(test_one_name),
+		cmocka_unit_test(test_others), cmocka_unit_test(test_union)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

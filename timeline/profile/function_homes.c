@@ -65,7 +65,8 @@ static uint64_t hash_whole(const struct profile_row *row)
 }
 
 /* Takes a place in at the levels from its name's on, until one tells it from others. */
-static bool put_place(struct function_homes *homes, const struct profile_row *row, uint32_t name, uint32_t profile)
+static bool put_place(
+	struct function_homes *homes, const struct profile_row *row, uint32_t name, uint32_t profile)
 {
 	uint64_t whole = hash_whole(row);
 

@@ -322,7 +322,7 @@ int profile_merge(struct profile *merged, const struct profile *profiles, const 
 
 	*merged = (struct profile){0};
 	rc = function_homes_init(&merge.homes, profiles, count) < 0 ? error_memory(error)
-								     : make_metrics(&merge, arena, error);
+								    : make_metrics(&merge, arena, error);
 	if (rc == 0 && profile_tree_init(&tree, merged->metrics, merged->metric_count) < 0)
 		rc = error_memory(error);
 	if (rc == 0)
