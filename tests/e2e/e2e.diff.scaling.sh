@@ -135,11 +135,13 @@ EOF
 		(cd $build && "${CC:-cc}" -g -O0 -c -DWHERE=left left.c && "${CC:-cc}" -g -O0 -c -DWHERE=right right.c &&
 			"${CC:-cc}" -g main.c left.o right.o -o turns) || fail "cannot compile"
 	done
-	hpct-record -e REALTIME -o real.hpct -- here/turns && hpct-record -e CPUTIME@f1000 -o cpu.hpct -- there/turns || fail "record"
-	for run in real cpu; do
-		same "two of one name in $run" 2 "$(hpct-profile $run.hpct --format tsv | tsv '$c["name"] == "turn"' | wc -l)"
+	for build in here there; do
+		hpct-record -e CPUTIME@f1000 -o $build.hpct -- $build/turns || fail "record"
+		same "two of one name in $build" 2 "$(hpct-profile $build.hpct --format tsv | tsv '$c["name"] == "turn"' | wc -l)"
 	done
-	hpct-profile cpu.hpct --union real.hpct --format tsv >union
-	same "in the union, each with both metrics" '2 2' "$(tsv '$c["name"] == "turn" { n++; both += $c["CPUTIME:incl"] > 0 && $c["REALTIME:incl"] > 0 } END { print n, both }' <union)"
-	same "the longer one is the longer in both" 1 "$(tsv '$c["name"] == "turn" { cpu[n + 0] = $c["CPUTIME:incl"]; real[n++ + 0] = $c["REALTIME:incl"] } END { print (cpu[0] > cpu[1]) == (real[0] > real[1]) }' <union)"
+	hpct-profile here.hpct --merge there.hpct --format tsv >merged
+	same "together, each in both" '2 2' "$(tsv '$c["name"] == "turn" { n++; both += $c["A:CPUTIME:incl"] > 0 && $c["B:CPUTIME:incl"] > 0 } END { print n, both }' <merged)"
+	same "the longer one is the longer in both" 1 "$(tsv '$c["name"] == "turn" { a[n + 0] = $c["A:CPUTIME:incl"]; b[n++ + 0] = $c["B:CPUTIME:incl"] } END { print ((a[0] > a[1]) == (b[0] > b[1])) }' <merged)"
+	hpct-profile here.hpct --union there.hpct --format tsv >union
+	same "of a union, too" 2 "$(tsv '$c["name"] == "turn"' <union | wc -l)"
 fi
