@@ -450,8 +450,8 @@ verb_aarch64() {
 	run_tests build -R '^e2e\.record\.aarch64$'
 }
 
-# verb_stress [--python] [SECONDS] | --kills N | --cycles N : the tests run a part of it; HPCT_STRESS_SEED, HPCT_SEED
-# repeat one
+# verb_stress [--python] [SECONDS] | --stops N | --kills N | --cycles N : the tests run a part of it; HPCT_STRESS_SEED,
+# HPCT_SEED repeat one
 verb_stress() {
 	local room=record test=stress
 	ensure build test
@@ -463,6 +463,10 @@ verb_stress() {
 	elif [ "${1-}" = --cycles ]; then
 		test=cycles HPCT_CYCLES=${2:-1000}
 		export HPCT_CYCLES
+		shift "$#"
+	elif [ "${1-}" = --stops ]; then
+		room=python test=stops HPCT_STOPS=${2:-10000}
+		export HPCT_STOPS
 		shift "$#"
 	elif [ "${1-}" = --python ]; then
 		room=python
@@ -561,7 +565,8 @@ usage: ./build.sh [VERB]
   aarch64  cross-compile into build-aarch64/, run unit tests and recorded programs under qemu-user
   stress   a storm under every kind of trouble for 600 seconds, or as many as are given; `stress --kills 200`: kill -9
            of programs and collectors at random moments; `stress --cycles 1000`: attaches and detaches so often, both ways;
-           `stress --python`: interpreters of every CPython here
+           `stress --python`: interpreters of every CPython here; `stress --stops 10000`: each thread stopped that often
+           and its Python stack compared with an independent reader's
   real     what people run: lammps, python, node, go, java, ruby, R ... (installed on demand), bare and recorded: same
            output, whole stacks; and who made others wait: at a hot row of postgres under pgbench, for a slow rank
            of lammps, for the longest compile of make -j2 (real pgbench, real lammps, real make)

@@ -5,6 +5,7 @@
 #include "record/agent/base/hot_section.h"
 #include "record/agent/python/python_code.h"
 #include "record/agent/python/python_memory.h"
+#include "record/agent/python/python_states.h"
 
 #define FRAME_BYTES 80u		/* from 3.11 on: up to its local variables */
 #define FRAME_OBJECT_BYTES 112u /* before: the fields that are read */
@@ -107,6 +108,7 @@ static bool control_is_sound(struct walk *w)
 {
 	struct walk look = *w;
 	struct python_frame_read read;
+	uint64_t met = w->frame;
 	unsigned steps = 0;
 
 	w->t->asks_anew = true;
@@ -118,6 +120,10 @@ static bool control_is_sound(struct walk *w)
 			w->t->asks_anew = !steps;
 			return control_leave(&look);
 		}
+		if (look.frame == met) /* a ring, of frames that are gone */
+			return false;
+		if (!(steps & (steps + 1)))
+			met = look.frame;
 	}
 	w->t->asks_anew = false;
 	return steps == SOUND_FRAMES;
@@ -150,11 +156,84 @@ static void pages_age(struct python_thread *t)
 	}
 }
 
-HOT bool python_stack_read(struct python_thread *t, const struct python_runtime *runtime)
+/* Adds the frames of a thread state. */
+HOT static void state_walk(struct python_thread *t, const struct python_runtime *runtime, uint64_t state)
 {
 	const struct python_layout *layout = runtime->layout;
-	uint64_t state = (uintptr_t)runtime->state_get(), first;
-	struct walk w = {.t = t, .runtime = runtime};
+	struct walk w = {.t = t, .runtime = runtime, .segment = t->count};
+	uint64_t first;
+
+	if (!python_memory_get(t, state + layout->state_frame, &first))
+		return;
+	w.frame = first;
+	if (layout->control_frame || layout->control_previous) {
+		w.control = first;
+		if (!first || !python_memory_get(t, first + layout->control_frame, &w.frame))
+			return;
+		if (!control_is_sound(&w)) {
+			t->asks_anew = false;
+			if (!control_give_up(&w))
+				return;
+		}
+	}
+	walk(&w);
+}
+
+static void frames_reverse(struct python_frame *frames, unsigned count)
+{
+	for (unsigned i = 0; i < count / 2; i++) {
+		struct python_frame other = frames[i];
+
+		frames[i] = frames[count - 1 - i];
+		frames[count - 1 - i] = other;
+	}
+}
+
+/* Frames [from, to) go before those at `at`. */
+static void frames_move(struct python_frame *frames, unsigned at, unsigned from, unsigned to)
+{
+	if (at == from)
+		return;
+	frames_reverse(frames + at, from - at);
+	frames_reverse(frames + from, to - from);
+	frames_reverse(frames + at, to - at);
+}
+
+/* The frames from `from` on are another state's: those of a C frame go where its place on the stack is. Where
+ * that is not known they are further in than those of the first state, further out than those of the `inner`
+ * frames, of newer interpreters. */
+static void frames_place(struct python_thread *t, unsigned from, unsigned inner)
+{
+	for (unsigned to; from < t->count; from = to) {
+		uint64_t marker = t->frames[from].marker;
+		unsigned at = marker ? 0 : inner;
+
+		for (to = from + 1; to < t->count && t->frames[to].marker == marker; to++)
+			;
+		while (marker && at < from && t->frames[at].marker <= marker)
+			at++;
+		frames_move(t->frames, at, from, to);
+	}
+}
+
+/* Frames of other interpreters that are on the thread's stack. */
+static void others_walk(struct python_thread *t, const struct python_runtime *runtime, uint64_t known)
+{
+	uint64_t states[PYTHON_STATES_MAX];
+	unsigned count = python_states_find(t, runtime, known, states), inner = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		unsigned from = t->count;
+
+		state_walk(t, runtime, states[i]);
+		frames_place(t, from, inner);
+		inner += t->count - from;
+	}
+}
+
+HOT bool python_stack_read(struct python_thread *t, const struct python_runtime *runtime)
+{
+	uint64_t state = (uintptr_t)runtime->state_get();
 
 	t->count = 0;
 	t->is_cut = false;
@@ -164,20 +243,8 @@ HOT bool python_stack_read(struct python_thread *t, const struct python_runtime 
 	if (!state || runtime->is_finalizing())
 		return false;
 	pages_age(t);
-	if (!python_memory_get(t, state + layout->state_frame, &first))
-		return false;
-	w.frame = first;
-	if (layout->control_frame || layout->control_previous) {
-		w.control = first;
-		if (!first || !python_memory_get(t, first + layout->control_frame, &w.frame))
-			return true;
-		if (!control_is_sound(&w)) {
-			t->asks_anew = false;
-			if (!control_give_up(&w))
-				return true;
-		}
-	}
-	walk(&w);
+	state_walk(t, runtime, state);
+	others_walk(t, runtime, state);
 	return true;
 }
 
