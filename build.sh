@@ -349,6 +349,10 @@ verb_bench() {
 		shift
 		exec python3 tests/bench/causes.py --build build "$@"
 	fi
+	if [ "${1-}" = python ]; then
+		shift
+		exec python3 tests/bench/python.py --build build "$@"
+	fi
 	if [ "${1-}" = collect ]; then
 		build/bench/store_bench
 		build/bench/collect_bench

@@ -11,6 +11,7 @@
 #include "record/base/clock.h"
 #include "record/base/refusal_text.h"
 #include "record/base/rendezvous.h"
+#include "record/process/modules.h"
 
 void summary_init(struct summary *summary, const char *events)
 {
@@ -277,6 +278,9 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 	}
 	if (summary->python_unknown)
 		store_writer_meta_number(writer, "python_unknown", summary->python_unknown);
+	summary->has_openmp_archive = modules_have_openmp();
+	if (summary->has_openmp_archive)
+		store_writer_meta_number(writer, "openmp_archive", 1);
 	if (summary->names_refused)
 		store_writer_meta_number(writer, "python_names_refused", summary->names_refused);
 	for (unsigned i = 0; i < sizeof(number) / sizeof(number[0]); i++)

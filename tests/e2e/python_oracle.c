@@ -12,9 +12,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record/agent/process/process.h"
+#include "record/agent/python/python_join.h"
 #include "record/agent/python/python_names.h"
 #include "record/agent/python/python_stack.h"
 #include "record/agent/unwind/module_map.h"
@@ -30,6 +32,7 @@ EXPORT int oracle_stops_await(unsigned most);
 EXPORT unsigned oracle_stops_taken(void);
 EXPORT int oracle_stop_tid(unsigned index);
 EXPORT long oracle_stop(unsigned index, char *to, size_t room);
+EXPORT double oracle_cost(unsigned rounds);
 EXPORT int oracle_call(int (*function)(int), int argument);
 
 #define NAMES_AT (EVENT_MODULES_AT + (EVENT_MODULE_MAX * sizeof(struct event_module) + 4095) / 4096 * 4096)
@@ -212,6 +215,51 @@ EXPORT long oracle_stop(unsigned index, char *to, size_t room)
 		return stop->count < 0 ? -1 : -2;
 	return (long)put(
 		to, room, stop->place, stop->count < STOP_FRAMES ? (unsigned)stop->count : STOP_FRAMES);
+}
+
+/* C frames as those that run the stack read last: one for each marker, three of other functions between. */
+static unsigned frames_like(struct unwind_frame *frames, unsigned room)
+{
+	const struct python_runtime *known = python_runtime();
+	unsigned count = 0;
+	uint64_t before = UINT64_MAX;
+
+	for (unsigned i = 0; i < here.count && count + 4 <= room; i++) {
+		uint64_t marker = here.frames[i].marker;
+
+		if (marker && marker == before)
+			continue;
+		before = marker;
+		for (unsigned j = 0; j < 4; j++, count++)
+			frames[count] = (struct unwind_frame){
+				.sp = marker ? marker - 48 + 24 * (uint64_t)j : 64 * (uint64_t)count + 4096,
+				.slot = known->slot,
+				.function = j == 1 ? 1 : 2};
+	}
+	return count;
+}
+
+/* Nanoseconds of the thread's CPU time in which the caller's stack is read, hashed and joined. */
+EXPORT double oracle_cost(unsigned rounds)
+{
+	static struct unwind_frame like[512], frames[1024];
+	const struct python_runtime *known = python_runtime();
+	struct timespec begin, end;
+	unsigned count, total = 0;
+
+	if (!python_stack_read(&here, known))
+		return -1;
+	count = frames_like(like, sizeof(like) / sizeof(*like));
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+	for (unsigned i = 0; i < rounds; i++) {
+		python_stack_read(&here, known);
+		total += (unsigned)python_stack_hash(&here);
+		memcpy(frames, like, count * sizeof(*frames));
+		total += python_join(&here, known, frames, count, sizeof(frames) / sizeof(*frames), 1, true);
+	}
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+	__asm__ volatile("" : : "r"(total));
+	return ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) / rounds;
 }
 
 EXPORT __attribute__((noinline)) int oracle_call(int (*function)(int), int argument)

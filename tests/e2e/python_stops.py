@@ -122,13 +122,20 @@ class Reader:
         return data.decode({1: "latin1", 2: "utf-16-le", 4: "utf-32-le"}[kind])
 
     def state(self, thread):
-        """The last one in the list of pthread_self() `thread`; 0: none."""
-        found, state = 0, self.word(self.word(self.runtime + self.at["heads"]) + self.at["threads"])
-        while state:
-            if self.word(state + self.at["thread"]) == thread:
-                found = state
-            state = self.word(state + STATE_NEXT)
-        return found
+        """The last one in the list of pthread_self() `thread`; 0: none. Other threads change the list meanwhile."""
+        for _ in range(20):
+            found = 0
+            try:
+                state = self.word(self.word(self.runtime + self.at["heads"]) + self.at["threads"])
+                while state:
+                    if self.word(state + self.at["thread"]) == thread:
+                        found = state
+                    state = self.word(state + STATE_NEXT)
+            except Gone:
+                continue
+            if found:
+                return found
+        return 0
 
     def line(self, code, first, offset):
         if offset < 0:
@@ -282,7 +289,7 @@ def theirs(path):
 
 
 def kind_of(ours, size, stack):
-    if size == -1 and ours is None:
+    if size == -1 and not ours:  # a state that has no frames is not yet, or no more, its thread's
         return "none"
     if ours is None or isinstance(ours, str):
         return "wrong"
