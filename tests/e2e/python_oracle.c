@@ -217,24 +217,24 @@ EXPORT long oracle_stop(unsigned index, char *to, size_t room)
 		to, room, stop->place, stop->count < STOP_FRAMES ? (unsigned)stop->count : STOP_FRAMES);
 }
 
-/* C frames as those that run the stack read last: one for each marker, three of other functions between. */
+/* C frames as those that run the stack read last: one for each marker and one that called it. */
 static unsigned frames_like(struct unwind_frame *frames, unsigned room)
 {
 	const struct python_runtime *known = python_runtime();
 	unsigned count = 0;
 	uint64_t before = UINT64_MAX;
 
-	for (unsigned i = 0; i < here.count && count + 4 <= room; i++) {
+	for (unsigned i = 0; i < here.count && count + 2 <= room; i++) {
 		uint64_t marker = here.frames[i].marker;
 
 		if (marker && marker == before)
 			continue;
 		before = marker;
-		for (unsigned j = 0; j < 4; j++, count++)
+		for (unsigned j = 0; j < 2; j++, count++)
 			frames[count] = (struct unwind_frame){
 				.sp = marker ? marker - 48 + 24 * (uint64_t)j : 64 * (uint64_t)count + 4096,
 				.slot = known->slot,
-				.function = j == 1 ? 1 : 2};
+				.function = j ? 2 : 1};
 	}
 	return count;
 }

@@ -29,6 +29,7 @@ struct python_layout {
 	uint8_t lines; /* enum python_lines */
 	/* thread state */
 	uint16_t state_frame; /* the innermost frame; the control frame if there are such */
+	uint16_t state_chunk; /* where there are: the chunk of memory where frames are made */
 	/* control frame; 0 and 0: there are none */
 	uint16_t control_frame, control_previous;
 	/* frame */

@@ -21,6 +21,14 @@ struct walk {
 
 enum walked { WALK_ON, WALK_END, WALK_BAD };
 
+/* It is the outermost one of its C frame, or stands for a call from C. */
+static inline bool is_entry(const struct python_layout *layout, uint64_t at)
+{
+	return layout->frame_is_entry ? python_memory_byte(at + layout->frame_is_entry) != 0
+				      : layout->owner_entry && python_memory_byte(at + layout->frame_owner) >=
+								       layout->owner_entry;
+}
+
 static bool frame_read(struct walk *w, struct python_frame_read *read)
 {
 	const struct python_layout *layout = w->runtime->layout;
@@ -32,8 +40,7 @@ static bool frame_read(struct walk *w, struct python_frame_read *read)
 	read->previous = python_memory_word(at + layout->frame_previous);
 	read->code = python_memory_word(at + layout->frame_code) & ~UINT64_C(7);
 	read->owner = layout->frame_owner ? python_memory_byte(at + layout->frame_owner) : 0;
-	read->is_entry = layout->frame_is_entry ? python_memory_byte(at + layout->frame_is_entry) != 0
-						: layout->owner_entry && read->owner >= layout->owner_entry;
+	read->is_entry = is_entry(layout, at);
 	read->instruction = layout->instruction_bytes ? (uint64_t)(int64_t)(int32_t)python_memory_u32(
 								at + layout->frame_instruction)
 						      : python_memory_word(at + layout->frame_instruction);
@@ -106,17 +113,18 @@ static bool control_give_up(struct walk *w)
  * same place left: its code is read with care, too. */
 static bool control_is_sound(struct walk *w)
 {
+	const struct python_layout *layout = w->runtime->layout;
 	struct walk look = *w;
-	struct python_frame_read read;
-	uint64_t met = w->frame;
+	uint64_t met = w->frame, at;
 	unsigned steps = 0;
 
 	w->t->asks_anew = true;
 	for (; look.frame && steps < SOUND_FRAMES; steps++) {
-		if (!frame_read(&look, &read))
+		at = look.frame;
+		if (at % 8 || !python_memory_is_readable(w->t, at, FRAME_BYTES))
 			return false;
-		look.frame = read.previous;
-		if (read.is_entry) {
+		look.frame = python_memory_word(at + layout->frame_previous);
+		if (is_entry(layout, at)) {
 			w->t->asks_anew = !steps;
 			return control_leave(&look);
 		}
@@ -127,6 +135,26 @@ static bool control_is_sound(struct walk *w)
 	}
 	w->t->asks_anew = false;
 	return steps == SOUND_FRAMES;
+}
+
+#define CHUNK_SIZE 8 /* in struct _PyStackChunk */
+#define CHUNK_BYTES_MAX (1u << 20)
+
+/* Pages that are there for sure: of the chunk where the thread makes its frames now, and of the C stack
+ * around the control frame. */
+static void sure_take(struct walk *w, uint64_t state)
+{
+	struct python_thread *t = w->t;
+	uint64_t chunk, bytes;
+
+	t->sure_page[0] = w->control >> 12;
+	t->sure_pages[0] = 2;
+	t->sure_pages[1] = 0;
+	if (!python_memory_get(t, state + w->runtime->layout->state_chunk, &chunk) || !chunk ||
+		!python_memory_get(t, chunk + CHUNK_SIZE, &bytes) || bytes > CHUNK_BYTES_MAX)
+		return;
+	t->sure_page[1] = chunk >> 12;
+	t->sure_pages[1] = bytes >> 12;
 }
 
 HOT static void walk(struct walk *w)
@@ -170,6 +198,7 @@ HOT static void state_walk(struct python_thread *t, const struct python_runtime 
 		w.control = first;
 		if (!first || !python_memory_get(t, first + layout->control_frame, &w.frame))
 			return;
+		sure_take(&w, state);
 		if (!control_is_sound(&w)) {
 			t->asks_anew = false;
 			if (!control_give_up(&w))
