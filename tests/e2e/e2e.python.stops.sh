@@ -6,7 +6,7 @@
 . "$(dirname -- "$0")/expect.sh"
 . "$HPCT_SOURCE/tests/e2e/pythons.sh"
 [ "$(uname -m)" = x86_64 ] || skip "the reader knows the registers of x86-64 only"
-stops=${HPCT_STOPS:-1000} here=$HPCT_SOURCE/tests/e2e
+stops=${HPCT_STOPS:-400} here=$HPCT_SOURCE/tests/e2e
 cc -O1 -shared -fPIC -o library.so "$here/python_stress.c" || fail "the library does not compile"
 while read -r python; do
 	python3 "$here/python_stops.py" "$stops" "$python" "$here/python_stops_program.py" "${HPCT_BIN%/bin}/tests/python_oracle.so" \
