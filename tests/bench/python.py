@@ -6,9 +6,10 @@
   start-up     python3 -c pass, and true, bare and recorded in turn: the names of the interpreter's and its libraries'
                functions are in it, as for any program; one that is not read (3.7) beside another tells them apart
   loops        small programs of the kind of pyperformance's, at the default rate, bare and recorded in turn: CPU time of
-               all processes but the collector, and with it; perf with -X perf beside, where both are there
+               all processes, whose fixed part a longer run has once, too, and of the program alone; perf with -X perf
+               beside, where both are there
 
-A figure is the median of the rounds' ratios; "bare again" says how much the machine itself differs.
+Ratios of the loops are of the least rounds and of the medians; "bare again" says how much the machine itself differs.
 
   python.py --build build [--rounds N] [--seconds S] [PYTHON...]
 """
@@ -16,6 +17,7 @@ import argparse
 import ctypes
 import os
 import random
+import re
 import shutil
 import signal
 import statistics
@@ -105,10 +107,6 @@ print(min(up(13) for _ in range(7)))
 '''
 
 
-def ratio(of, to):
-    return statistics.median(a / b for a, b in zip(of, to))
-
-
 def reader(args, python):
     done = subprocess.run([python, "-c", READER, os.path.join(args.build, "tests", "python_oracle.so")],
                           capture_output=True, text=True, check=False)
@@ -116,18 +114,23 @@ def reader(args, python):
     tools.line("reading and joining 30 frames, ns of CPU", value, "<= 1000")
 
 
-def rounds_of(args, ways, place):
-    """{way: [(CPU s, CPU s but the collector's)]}, in a random order each round."""
+def rounds_of(args, ways, place, each=lambda way: None):
+    """{way: [CPU s of all processes]}, in a random order each round."""
     taken = {way: [] for way in ways}
     for _ in range(args.rounds):
         order = list(ways)
         random.shuffle(order)
         for way in order:
-            wall, cpu = tools.run(ways[way])[:2]
-            taken[way].append(cpu)
+            taken[way].append(tools.run(ways[way])[1])
             tools.drain()
+            each(way)
             shutil.rmtree(os.path.join(place, "r.hpct"), ignore_errors=True)
     return taken
+
+
+def program_cpu(path):
+    with open(path, encoding="utf-8") as file:
+        return float(re.search(r"program ([0-9.]+) s CPU", file.read()).group(1))
 
 
 def start_up(args, python, place):
@@ -152,7 +155,8 @@ def loops(args, python, place):
         file.write(LOOPS)
     cpu = tools.run([python, program, "1"])[1]
     command = [python, program, str(max(1, round(args.seconds / cpu)))]
-    record = [os.path.join(args.build, "bin", "hpct-record"), "-o", os.path.join(place, "r.hpct"), "--"]
+    summary, alone = os.path.join(place, "summary"), []
+    record = [os.path.join(args.build, "bin", "hpct-record"), "-o", os.path.join(place, "r.hpct"), "--summary", summary, "--"]
     ways = {"bare": command, "bare again": command, "hpct": record + command}
     perf = shutil.which("perf")
     known = subprocess.run([python, "-X", "perf", "-c", "import sys; sys.exit(not sys.is_stack_trampoline_active())"],
@@ -162,11 +166,12 @@ def loops(args, python, place):
                                                   "-X", "perf", *command[1:]]
     if shutil.which("py-spy"):
         ways["py-spy record -r 200"] = ["py-spy", "record", "-r", "200", "-o", place + "/s", "--", *command]
-    taken = rounds_of(args, ways, place)
+    taken = rounds_of(args, ways, place, lambda way: alone.append(program_cpu(summary)) if way == "hpct" else None)
+    taken["hpct, the program alone"] = alone
+    bare = taken.pop("bare")
     for way, values in taken.items():
-        if way != "bare":
-            tools.line(f"loops of {statistics.median(taken['bare']):.1f} s: {way}, CPU / bare", f"{ratio(values, taken['bare']):.3f}",
-                       "<= 1.01" if way == "hpct" else "", f"least {min(values) / min(taken['bare']):.3f}")
+        tools.line(f"loops of {min(bare):.1f} s: {way}, CPU / bare", f"{min(values) / min(bare):.3f}",
+                   "<= 1.01" if way.startswith("hpct,") else "", f"medians {statistics.median(values) / statistics.median(bare):.3f}")
     if perf and not known:
         print("perf: this interpreter has no -X perf, before 3.12 and where it was built without")
     if "py-spy record -r 200" not in ways:
