@@ -31,8 +31,8 @@ static bool is_same_word(const char *a, const char *b)
 	return size == strcspn(b, " ") && memcmp(a, b, size) == 0;
 }
 
-/* Of a program that the loader or an emulator was called with, the kernel's command line has their words before
- * those that the program sees: "/lib64/ld-linux-x86-64.so.2 ./program 3". */
+/* Of a program that the loader or an emulator was called with, the kernel's command line has their words
+ * before those that the program sees: "/lib64/ld-linux-x86-64.so.2 ./program 3". */
 static bool is_called_through(const char *now, const char *command)
 {
 	size_t first = strcspn(now, " ");

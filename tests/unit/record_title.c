@@ -51,11 +51,15 @@ static void test_no_titles(void **unused)
 
 	(void)unused;
 	expect("", BEGUN("./solve\0-p\0secret"), LINES("./solve -p xxxxxx", ""));
-	expect("", BEGUN("./solve\0" "3"), LINES("/lib64/ld-linux-x86-64.so.2 ./solve 3"));
+	expect("",
+		BEGUN("./solve\0"
+		      "3"),
+		LINES("/lib64/ld-linux-x86-64.so.2 ./solve 3"));
 	title_text(begun, BEGUN("./solve"));
 	assert_false(title_take(now, begun, BEGUN("./solve")));
 	assert_true(title_take(now, begun, BEGUN("solve: reader\0\0\0")));
-	assert_false(title_take(now, begun, BEGUN("solve: reader\0x"))); /* the words that stay are the same */
+	assert_false(
+		title_take(now, begun, BEGUN("solve: reader\0x"))); /* the words that stay are the same */
 	assert_string_equal(now, "solve: reader");
 }
 

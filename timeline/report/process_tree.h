@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * process_tree.h - the processes of a run: who started whom, with which command, and how each ended. Read
- * from the attributes `parent=`, `command=`, `title=`, `exit=` and `signal=` of their main threads. An exec is a
- * process of its own here, with the same parent.
+ * from the attributes `parent=`, `command=`, `title=`, `exit=` and `signal=` of their main threads. An exec
+ * is a process of its own here, with the same parent.
  *
  *   parent=P   the process of that pid and host that began last before the child did
  */

@@ -17,7 +17,6 @@ void program_role_of(const char *command, char *program, char *role);
 /* "cc1plus foo.cc"; what the process gave itself tells more: its title ("postgres: checkpointer"), else the
  * name of its main thread ("nginx: worker"). Without a command, title and name (""), "process". In `arena`;
  * NULL: no memory. */
-const char *program_role_name(
-	const char *command, const char *title, const char *name, struct arena *arena);
+const char *program_role_name(const char *command, const char *title, const char *name, struct arena *arena);
 
 #endif

@@ -57,8 +57,7 @@ int info_print_processes(struct run *run, enum report_format format, FILE *out, 
 	int rc = process_tree_make(&tree, run, &arena, error);
 
 	if (rc == 0)
-		rc = report_open(
-			&report, out, format, "hpct-info", columns,
+		rc = report_open(&report, out, format, "hpct-info", columns,
 			sizeof columns / sizeof *columns - (format == REPORT_TABLE), error);
 	for (uint32_t i = 0; i < tree.count && rc == 0; i++)
 		put_process(report, run, &tree, &tree.nodes[i], format == REPORT_TABLE);

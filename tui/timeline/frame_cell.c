@@ -113,14 +113,13 @@ static struct cell decide_above(struct frame *frame, const struct tile_entry *en
 }
 
 /* A thread works at its root until its first sample: that hides no wait which has half of the column. */
-static struct cell decide_beside_root(
-	struct frame *frame, const struct cell *cell, uint64_t length_ns)
+static struct cell decide_beside_root(struct frame *frame, const struct cell *cell, uint64_t length_ns)
 {
 	struct cell_share *root = NULL;
 	uint64_t wait_ns = 0;
 
 	if (cell->kind != CELL_SOME || !cell->is_brief || cell->state != EXTENT_WORK ||
-		cell->function == UINT32_MAX || !run_function(frame->run, cell->function)->is_placeholder)
+		(cell->function != UINT32_MAX && !run_function(frame->run, cell->function)->is_placeholder))
 		return *cell;
 	for (size_t i = 0; i < frame->shares.count; i++) {
 		struct cell_share *share = &frame->shares.items[i];

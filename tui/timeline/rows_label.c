@@ -94,7 +94,8 @@ static struct labels of_process(struct rows_labels *labels, uint32_t stream, con
 		       ? arena_printf(&labels->arena, "%s %u.%u", name, first->s.pid, first->s.generation)
 		       : join_number(labels, name, first->s.pid);
 	/* a role tells processes apart, as the pid does where there is none, or several have one role */
-	is_told = strchr(name, ' ') && !(labels->tree && rows_tree_is_shared(labels->tree, stream));
+	is_told = strchr(name, ' ') &&
+		  !(labels->tree && rows_tree_is_shared(labels->tree, labels->run, stream));
 	return (struct labels){text, is_told ? name : text, text};
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/hash.h"
 #include "timeline/report/process_tree.h"
 
 struct rows_tree {
@@ -172,7 +173,15 @@ const char *rows_tree_title(const struct rows_tree *tree, uint32_t stream)
 	return node_of(tree, stream)->title;
 }
 
-bool rows_tree_is_shared(const struct rows_tree *tree, uint32_t stream)
+static uint64_t name_of(const struct run *run, uint32_t stream)
+{
+	const char *name =
+		run_stream_peek((struct run *)(uintptr_t)run, stream)->name; /* changes no answer */
+
+	return store_hash64(name, strlen(name), 0);
+}
+
+bool rows_tree_is_shared(const struct rows_tree *tree, const struct run *run, uint32_t stream)
 {
 	const struct process_tree_node *node = node_of(tree, stream);
 	uint32_t same = 0;
@@ -180,8 +189,11 @@ bool rows_tree_is_shared(const struct rows_tree *tree, uint32_t stream)
 	for (uint32_t i = 0; i < tree->tree.count && same < 2; i++) {
 		const struct process_tree_node *other = &tree->tree.nodes[i];
 
-		same += strcmp(other->title, node->title) == 0 &&
-			(node->title[0] || strcmp(other->command, node->command) == 0);
+		if (strcmp(other->title, node->title) != 0)
+			continue;
+		same += other == node || node->title[0] ||
+			(strcmp(other->command, node->command) == 0 &&
+				name_of(run, other->stream) == name_of(run, node->stream));
 	}
 	return same > 1;
 }
