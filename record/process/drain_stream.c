@@ -16,11 +16,13 @@
 #define MISSED_SHARE 50 /* a part of the CPU clock that weights may lack before that is said */
 #define UNSAMPLED_HANDLE (SAMPLING_OFF_SPAN_HANDLE - 1) /* of store_writer_span_open */
 
-/* Of the main thread: who started the process, and how it ended, if that is known. */
+/* Of the main thread: who started the process, its title, and how it ended, if that is known. */
 static void write_process(struct store_bytes *text, const struct measured_process *process)
 {
 	if (process->parent_pid)
 		attribute_write_number(text, "parent", process->parent_pid);
+	if (process->title[0])
+		attribute_write(text, "title", process->title);
 	if (process->has_status)
 		attribute_write_end(text, process->end_status);
 }
@@ -111,6 +113,25 @@ void drain_stream_open(struct drain *drain, struct event_ring *shared)
 	span = monitored_span(
 		ring, STORE_OPEN_NS, monitored_attributes(process, ring, drain->writer, name, 0, 0));
 	store_writer_span_open(drain->writer, ring->stream, 0, &span);
+}
+
+void drain_process_told(struct measured_process *process, struct store_writer *writer)
+{
+	for (uint32_t i = 0; i < process->ring_seen; i++) {
+		struct ring *ring = &process->rings[i];
+		const struct store_stream *stream;
+		struct store_record span;
+		const char *name;
+		size_t size;
+
+		if (ring->stream == UINT32_MAX || ring->stream != process->first_stream)
+			continue;
+		stream = store_writer_stream_edit(writer, ring->stream);
+		name = stream ? store_writer_text_at(writer, stream->name, &size) : NULL;
+		span = monitored_span(ring, STORE_OPEN_NS,
+			monitored_attributes(process, ring, writer, name ? name : "", 0, 0));
+		store_writer_span_open(writer, ring->stream, 0, &span);
+	}
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
