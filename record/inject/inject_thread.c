@@ -157,7 +157,7 @@ static bool memory_write(const struct inject_thread *thread, uint64_t address, c
 	return process_vm_writev((pid_t)thread->pid, &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
-static bool is_interrupted(const struct inject_thread *thread)
+bool inject_thread_waits(const struct inject_thread *thread)
 {
 	long result = -(long)thread->registers.rax;
 
@@ -169,7 +169,7 @@ static bool is_interrupted(const struct inject_thread *thread)
 static void context_fill(const struct inject_thread *thread, struct sigcontext *to, uint64_t vector)
 {
 	const struct user_regs_struct *from = &thread->registers;
-	bool restarts = is_interrupted(thread);
+	bool restarts = inject_thread_waits(thread);
 
 	*to = (struct sigcontext){.r8 = from->r8,
 		.r9 = from->r9,
@@ -388,7 +388,7 @@ bool inject_thread_call(struct inject_thread *thread, uint64_t function, uint64_
 	is_done = !command(PTRACE_SETREGS, thread, 0, &call);
 	if (is_done)
 		command(PTRACE_SETSIGMASK, thread, sizeof(mask), (void *)(uintptr_t)&mask);
-	if (is_done && is_interrupted(thread))
+	if (is_done && inject_thread_waits(thread))
 		is_done = return_await(thread) && restore(thread);
 	inject_thread_release(thread);
 	return is_done;
@@ -411,6 +411,12 @@ void inject_thread_registers(const struct inject_thread *thread, struct arch_reg
 {
 	(void)thread;
 	*registers = (struct arch_registers){.known = 0};
+}
+
+bool inject_thread_waits(const struct inject_thread *thread)
+{
+	(void)thread;
+	return false;
 }
 
 bool inject_thread_begin(struct inject_thread *thread, uint64_t restore, int64_t error_offset)

@@ -46,6 +46,9 @@ int inject_thread_stop(struct inject_thread *thread, uint32_t pid, uint32_t tid)
 /* Its registers, as the unwinder wants them. */
 void inject_thread_registers(const struct inject_thread *thread, struct arch_registers *registers);
 
+/* True if the stop has interrupted a wait of the kernel. */
+bool inject_thread_waits(const struct inject_thread *thread);
+
 /* Prepares calls. restore: code that makes the call of sigreturn; error_offset: of errno from the thread's
  * pointer. False: its stack has no room for that. */
 bool inject_thread_begin(struct inject_thread *thread, uint64_t restore, int64_t error_offset);
