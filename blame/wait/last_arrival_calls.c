@@ -245,8 +245,8 @@ static bool take_requests(struct call_search *search, const struct mpi_span *spa
 	const struct batch *batch = span->batch;
 	bool is_test = !strncmp(span->call, "MPI_Test", 8);
 	bool is_for_some = !strcmp(span->call, "MPI_Waitany") || !strcmp(span->call, "MPI_Waitsome");
-	struct call_window wait = {batch->begin_ns[span->row], batch->end_ns[span->row], batch->stream,
-		is_test, is_for_some};
+	struct call_window wait = {
+		batch->begin_ns[span->row], batch->end_ns[span->row], batch->stream, is_test, is_for_some};
 
 	*window = CALL_WINDOW_NONE;
 	if (span->has_requests && span->communicator[0]) {

@@ -106,7 +106,8 @@ int last_arrival_judge(
  * `context` stays where nothing is known. */
 int last_arrival_work(const struct call_search *search, const struct call_most *most, uint32_t *context,
 	struct error *error);
-/* Of a stretch of a thread's time, within the question's window, what it spent in functions that only wait. */
+/* Of a stretch of a thread's time, within the question's window, what it spent in functions that only wait.
+ */
 int last_arrival_polled(const struct call_search *search, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
 	uint64_t *polled_ns, struct error *error);
 

@@ -240,8 +240,7 @@ static void unsampled_close(struct drain *drain, struct event_ring *shared, uint
 
 /* The weights of a thread that is sampled add up to its CPU clock. Where the clock went on without them its
  * signals did not come, and since the last one nobody knows what it did. */
-static void missed_note(
-	struct drain *drain, struct event_ring *shared, uint64_t cpu_end_ns, uint64_t end_ns)
+static void missed_note(struct drain *drain, struct event_ring *shared, uint64_t cpu_end_ns, uint64_t end_ns)
 {
 	const struct measured_process *process = drain->process;
 	const struct ring *ring = drain->ring;
@@ -251,8 +250,8 @@ static void missed_note(
 		ring->is_broken || atomic_load(&shared->unsampled))
 		return;
 	if (!atomic_load(&shared->end_ns)) /* its last record comes from rest_put() */
-		covered_ns += rest_most_ns(
-			process, shared, end_ns > ring->begin_ns ? end_ns - ring->begin_ns : 0);
+		covered_ns +=
+			rest_most_ns(process, shared, end_ns > ring->begin_ns ? end_ns - ring->begin_ns : 0);
 	if (cpu_end_ns <= covered_ns + 2 * process->period_ns ||
 		cpu_end_ns - covered_ns <= (cpu_end_ns - ring->cpu_begin_ns) / MISSED_SHARE)
 		return;

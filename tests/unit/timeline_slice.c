@@ -227,8 +227,12 @@ static const struct known *in_force(const struct world *world, uint32_t stream, 
 static bool is_monitored_line(
 	const struct world *world, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct line *line)
 {
-	struct known monitored = {
-		.stream = stream, .track = STORE_SPANS, .path = "", .op = "monitored", .metric = "", .attributes = ""};
+	struct known monitored = {.stream = stream,
+		.track = STORE_SPANS,
+		.path = "",
+		.op = "monitored",
+		.metric = "",
+		.attributes = ""};
 	uint64_t first = UINT64_MAX, last = 0;
 
 	for (int i = 0; i < RECORDS; i++) {
@@ -400,8 +404,8 @@ static uint64_t unmonitored_in(struct run *run, const char *time)
 	return coverage.lived_ns - coverage.monitored_ns;
 }
 
-/* Nothing becomes unknown because a window cuts it: a thread whose next sample lies behind the window works to
- * its end, a queue is idle before its first operation there. */
+/* Nothing becomes unknown because a window cuts it: a thread whose next sample lies behind the window works
+ * to its end, a queue is idle before its first operation there. */
 static void test_copy_stays_monitored(void **state)
 {
 	static const char *const windows[] = {"0ns..100ns", "30ns..100ns", "60ns..130ns", "160ns..190ns"};
@@ -727,7 +731,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whole_twin),
 		cmocka_unit_test(test_window_twin),
-		cmocka_unit_test(test_copy_is_slice), cmocka_unit_test(test_copy_stays_monitored),
+		cmocka_unit_test(test_copy_is_slice),
+		cmocka_unit_test(test_copy_stays_monitored),
 		cmocka_unit_test(test_clocks),
 		cmocka_unit_test(test_cut_short),
 		cmocka_unit_test(test_copy_of_shapes),

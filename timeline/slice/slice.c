@@ -112,11 +112,11 @@ static int keep_track(struct slice *slice, uint32_t stream, enum store_track tra
 static int keep_monitored(
 	struct slice *slice, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct error *error)
 {
-	struct slice_row row = {
-		.stream = stream, .rank = slice->texts.ranks[stream], .track = STORE_SPANS};
+	struct slice_row row = {.stream = stream, .rank = slice->texts.ranks[stream], .track = STORE_SPANS};
 	int rc = slice_cut_monitored(&slice->cut, slice->run, stream, &row.record, error);
 
-	if (rc <= 0 || row.record.begin_ns < begin_ns || row.record.begin_ns >= end_ns || !is_wanted(slice, &row))
+	if (rc <= 0 || row.record.begin_ns < begin_ns || row.record.begin_ns >= end_ns ||
+		!is_wanted(slice, &row))
 		return rc < 0 ? rc : 0;
 	row.record.begin_ns = no_earlier(row.record.begin_ns, slice->texts.origin_ns);
 	row.record.end_ns = no_earlier(row.record.end_ns, slice->texts.origin_ns);

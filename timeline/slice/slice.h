@@ -55,8 +55,8 @@ void slice_cut_carried(const struct slice_cut *cut, enum store_track track, stru
 bool slice_cut_record(const struct slice_cut *cut, enum store_track track, struct store_record *record);
 
 /* A stream without a `monitored` span is monitored from its first to its last record. If the window cuts that
- * range, its own first and last record no longer tell it: 1, and *record is a `monitored` span that does (times
- * of the run's clock); 0: not needed; negative: error. */
+ * range, its own first and last record no longer tell it: 1, and *record is a `monitored` span that does
+ * (times of the run's clock); 0: not needed; negative: error. */
 int slice_cut_monitored(const struct slice_cut *cut, struct run *run, uint32_t stream,
 	struct store_record *record, struct error *error);
 

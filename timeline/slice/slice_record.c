@@ -95,7 +95,7 @@ int slice_cut_monitored(const struct slice_cut *cut, struct run *run, uint32_t s
 	int rc;
 
 	if (!store_stream_has_states(run_stream(run, stream)->s.kind) ||
-		 (cut->begin_ns == 0 && cut->end_ns == STORE_OPEN_NS))
+		(cut->begin_ns == 0 && cut->end_ns == STORE_OPEN_NS))
 		return 0;
 	rc = run_line(run, stream, &line, error);
 	if (rc < 0 || line->has_monitored || line->first_ns >= line->last_ns ||
