@@ -72,7 +72,7 @@ static void fill(struct matrix *matrix, const struct call_waits *waits)
 
 		if (wait->state == CALL_WAIT_LATE_SENDER && wait->other != CALL_WAIT_UNTOLD)
 			pair_of(matrix, matrix->number_of[wait->other], matrix->number_of[wait->waiter])
-				->wait_ns += wait->end_ns - wait->begin_ns;
+				->wait_ns += wait->waited_ns;
 	}
 }
 

@@ -60,12 +60,26 @@ static struct lanes_lane *lane_named(struct lanes *lanes, const char *name)
 	return NULL;
 }
 
+/* The figure's whole name, NULL: there is none. Labels may be left out; then it is the first of those that
+ * differ in them. */
+static const char *whole_name(const struct lanes *lanes, const char *name)
+{
+	const char *found = NULL;
+
+	for (uint32_t i = 0; i < lanes->figure_count; i++) {
+		const char *figure = lanes->figures[i].name;
+
+		if (!strcmp(figure, name))
+			return figure;
+		if (!found && !strpbrk(name, "*?") && figure_is_named(figure, name))
+			found = figure;
+	}
+	return found;
+}
+
 static bool is_figure(const struct lanes *lanes, const char *name)
 {
-	for (uint32_t i = 0; i < lanes->figure_count; i++)
-		if (!strcmp(lanes->figures[i].name, name))
-			return true;
-	return false;
+	return whole_name(lanes, name) != NULL;
 }
 
 /* Amounts of threads, such as counters that are read, are listed by name alone: there may be very many. */
@@ -251,12 +265,12 @@ bool lanes_fit(struct session *session, int free)
 static void take_one(struct session *session, struct lanes *lanes, const char *value)
 {
 	struct figure_condition condition;
-	char word[96], rest[16] = "", *end;
+	char word[FIGURE_NAME_MAX + 32], rest[16] = "", *end;
 	struct error error;
 	bool has_condition;
 	unsigned long lines;
 
-	if (sscanf(value, "%95s %15s", word, rest) < 1)
+	if (sscanf(value, "%280s %15s", word, rest) < 1)
 		return;
 	has_condition = strpbrk(word, "<>") != NULL;
 	if (has_condition && figure_condition_parse(&condition, word, &error)) {
@@ -286,7 +300,7 @@ static void take_one(struct session *session, struct lanes *lanes, const char *v
 			"there is no figure '%.60s' over time here; hpct-info --metrics lists them", word);
 		return;
 	}
-	lane_add(session, lanes, word, (uint32_t)lines, has_condition ? &condition : NULL);
+	lane_add(session, lanes, whole_name(lanes, word), (uint32_t)lines, has_condition ? &condition : NULL);
 }
 
 void lanes_set(struct session *session, const char *value)
@@ -317,10 +331,10 @@ void lanes_set_mark(struct session *session, const char *value)
 	struct figure_condition condition;
 	struct lanes *lanes = lanes_of(session);
 	struct lanes_lane *lane;
-	char word[96], rest[16] = "";
+	char word[FIGURE_NAME_MAX + 32], rest[16] = "";
 	struct error error;
 
-	if (!lanes || sscanf(value, "%95s %15s", word, rest) < 1)
+	if (!lanes || sscanf(value, "%280s %15s", word, rest) < 1)
 		return;
 	drop_spare(lanes);
 	lane = lane_named(lanes, word);

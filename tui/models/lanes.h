@@ -14,7 +14,7 @@
 #define LANES_LINES 4u /* of one, at most */
 
 struct lanes_lane {
-	char name[64];
+	char name[FIGURE_NAME_MAX];
 	uint32_t lines;
 	bool has_condition; /* cells that meet it stand out */
 	bool has_scale;	    /* the user chose it */
