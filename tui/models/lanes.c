@@ -10,10 +10,10 @@
 #define SUGGESTED_LINES 2u
 #define BARE_RECORDS \
 	6u /* a thread has so many that is not sampled: its begin and end, what it was not monitored in */
-#define BARE_STREAMS 4096u /* a run of more is no run of figures */
+#define BARE_STREAMS 4096u  /* a run of more is no run of figures */
 #define SPARE_STREAMS 2000u /* a run of more has no line to spare, unless all are folded */
 #define SPARE_LINES 2	    /* of a lane in the lines that no row uses, at least */
-#define MARK_LINES 3u	   /* of a lane that gets a bound */
+#define MARK_LINES 3u	    /* of a lane that gets a bound */
 
 static const char *const usual[] = {
 	"cpu_user", "resident", "gpu_busy", "gpu_memory_used", "cpu_busy", "memory_used"};
