@@ -47,11 +47,31 @@ ensure() {
 	for package in "${wanted[@]}"; do
 		grep -qxF -- "$package" <<<"$have" || missing+=("$package")
 	done
-	[ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
+	[ ${#missing[@]} -eq 0 ] || install_known "${missing[@]}"
+}
+
+# apt_knows PACKAGE... : sets known. An older release lacks some: what needs them is left out, as configure's last line says.
+apt_knows() {
+	local package
+	known=()
+	for package; do
+		if apt-cache show --no-all-versions "$package" >/dev/null 2>&1; then
+			known+=("$package")
+		else
+			say "apt has no $package here: what needs it is left out"
+		fi
+	done
+}
+
+# Whoever may not install is not asked for what there is not; a fresh image has no lists yet.
+install_known() {
+	local known=("$@")
+	! compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null || apt_knows "$@"
+	[ ${#known[@]} -eq 0 ] || install_packages "${known[@]}"
 }
 
 install_packages() {
-	local as_root=() foreign=
+	local as_root=() foreign= known
 	[[ $* != *:arm64* ]] || foreign='dpkg --add-architecture arm64'
 	if [ "$(id -u)" -ne 0 ]; then
 		if ! command -v sudo >/dev/null || ! { sudo -n true 2>/dev/null || { [ -t 0 ] && sudo -v; }; }; then
@@ -65,6 +85,9 @@ install_packages() {
 	# shellcheck disable=SC2086
 	[ -z "$foreign" ] || "${as_root[@]}" $foreign
 	"${as_root[@]}" apt-get -q update
+	apt_knows "$@"
+	set -- "${known[@]}"
+	[ $# -gt 0 ] || return 0
 	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=600 install -y \
 		--no-install-recommends "$@"
 }
@@ -553,8 +576,12 @@ usage: ./build.sh [VERB]
   bench    measure overhead beside perf and hpcrun, start-up, bytes per sample, time to the first screen, and all
            of `bench collect` and `bench store`;
            `bench collect`: what the collector spends on a record, its writer alone and from the rings on;
+<<<<<<< HEAD
            `bench causes`: what it costs to record why threads wait: locks, conditions, pipes, MPI;
            `bench python`: a sample of 30 Python frames, start-up, loops beside perf -X perf, of each interpreter given;
+=======
+           `bench causes`: what it costs to record why threads wait: locks, conditions, pipes, MPI, OpenMP's regions;
+>>>>>>> cause
            `bench attach`: what measuring from outside costs, beside perf record -p where it is installed;
            `bench view 1e9`: pictures and keys of the view on a run of so many records (1e8);
            `bench cuda`: what recording costs on an NVIDIA GPU (docs/gpu.md)
