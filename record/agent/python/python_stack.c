@@ -103,8 +103,8 @@ static bool control_give_up(struct walk *w)
 {
 	const struct python_layout *layout = w->runtime->layout;
 
-	return python_memory_get(w->t, w->control + layout->control_previous, &w->control) && w->control &&
-	       python_memory_get(w->t, w->control + layout->control_frame, &w->frame);
+	return w->control && python_memory_get(w->t, w->control + layout->control_previous, &w->control) &&
+	       w->control && python_memory_get(w->t, w->control + layout->control_frame, &w->frame);
 }
 
 /* In 3.11 and 3.12 a new control frame is in force some instructions before it knows its frame: what it seems
