@@ -64,10 +64,13 @@ static long call_of(uint32_t pid, uint32_t tid)
 /* These do not begin again after a stop. */
 static bool is_fragile(long call)
 {
-	static const short fragile[] = {SYS_epoll_wait, SYS_epoll_pwait, SYS_rt_sigtimedwait, SYS_semop,
-		SYS_semtimedop, SYS_msgrcv, SYS_msgsnd, SYS_io_getevents, SYS_accept, SYS_accept4,
-		SYS_recvfrom, SYS_recvmsg, SYS_sendto, SYS_sendmsg, 426 /* io_uring_enter */,
-		441 /* epoll_pwait2 */};
+	static const short fragile[] = {
+#ifdef SYS_epoll_wait /* newer architectures never had it */
+		SYS_epoll_wait,
+#endif
+		SYS_epoll_pwait, SYS_rt_sigtimedwait, SYS_semop, SYS_semtimedop, SYS_msgrcv, SYS_msgsnd,
+		SYS_io_getevents, SYS_accept, SYS_accept4, SYS_recvfrom, SYS_recvmsg, SYS_sendto, SYS_sendmsg,
+		426 /* io_uring_enter */, 441 /* epoll_pwait2 */};
 
 	for (size_t i = 0; i < sizeof(fragile) / sizeof(*fragile); i++)
 		if (fragile[i] == call)

@@ -237,11 +237,15 @@ static bool is_in_allocator(const struct inject_image *image, uint64_t pc)
 
 bool inject_image_waits(long call)
 {
-	static const short waits[] = {SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64,
-		SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6, SYS_epoll_wait, SYS_epoll_pwait, SYS_nanosleep,
-		SYS_clock_nanosleep, SYS_futex, SYS_accept, SYS_accept4, SYS_recvfrom, SYS_recvmsg,
-		SYS_recvmmsg, SYS_sendto, SYS_sendmsg, SYS_connect, SYS_wait4, SYS_waitid, SYS_pause,
-		SYS_rt_sigsuspend, SYS_rt_sigtimedwait, SYS_sched_yield, SYS_flock, SYS_fsync, SYS_fdatasync,
+	static const short waits[] = {
+#ifdef SYS_epoll_wait /* newer architectures never had these */
+		SYS_poll, SYS_select, SYS_epoll_wait, SYS_pause,
+#endif
+		SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_ppoll,
+		SYS_pselect6, SYS_epoll_pwait, SYS_nanosleep, SYS_clock_nanosleep, SYS_futex, SYS_accept,
+		SYS_accept4, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg, SYS_sendto, SYS_sendmsg, SYS_connect,
+		SYS_wait4, SYS_waitid, SYS_rt_sigsuspend, SYS_rt_sigtimedwait, SYS_sched_yield, SYS_flock,
+		SYS_fsync, SYS_fdatasync,
 		/* and some that do not, but are met as they return */
 		SYS_clock_gettime, SYS_getpid, SYS_gettid, SYS_lseek, SYS_fstat, SYS_newfstatat, SYS_ioctl,
 		SYS_getrusage, SYS_times};
