@@ -351,6 +351,7 @@ static unsigned stack_read(struct remote_python *python, uint64_t state, bool st
 	bool is_cut, is_cut_again;
 
 	for (int i = 0; i < TRIES; i++) {
+		same = 0; /* what an earlier try found has been overwritten */
 		if (!walk(python, state, python->read, &count, &is_cut))
 			continue;
 		if (stands)

@@ -7,9 +7,9 @@ python3 tests/lint/stations.py .
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for room in record store timeline blame tui; do ln -s "$PWD/$room" "$work/$room"; done
-sed 's/sample_handle -> handle -> handler_call_take/sample_handle -> sample_take_wait/' CONTRIBUTING.md >"$work/CONTRIBUTING.md"
+sed 's/handle -> handler_call_take/handle -> sample_take_wait/' CONTRIBUTING.md >"$work/CONTRIBUTING.md"
 if python3 tests/lint/stations.py "$work" >"$work/said"; then
 	echo "a planted call that is not made was not found"
 	exit 1
 fi
-grep -q 'sample_handle does not call sample_take_wait' "$work/said"
+grep -q 'handle does not call sample_take_wait' "$work/said"
