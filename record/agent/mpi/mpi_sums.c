@@ -7,20 +7,17 @@
 #include "record/agent/base/arch.h"
 #include "record/agent/base/ticks.h"
 #include "record/agent/base/wrap.h"
+#include "record/agent/mpi/span_budget.h"
 #include "record/agent/process/environment.h"
 #include "record/agent/sample/callpath.h"
 #include "record/agent/sample/callpath_cache.h"
 #include "record/agent/sample/tally.h"
 #include "record/agent/sample/trace.h"
 
-#define SPANS_A_SECOND 20000u /* of a thread; more become sums. A span takes about 0.5 us */
-#define SPANS_AT_ONCE 20000u  /* before that */
-#define DENSE_NS 5000u	      /* or so many without a pause of this length between their ends: there a */
-#define DENSE_SPANS 2000u     /* span takes longer than the call, and nothing else is done */
-#define WINDOW_NS 1000000000u /* so long a thread must have called less, to have spans again */
-#define SLOTS 64u	      /* of call paths, by node: a power of two */
-#define SUM_NS 60u	      /* that it costs to sum a call (measured), for the summary */
-#define COUNTED 4096u	      /* calls whose cost is counted at once */
+#define WINDOW_NS 1000000000u	     /* so long a thread must have called less, to have spans again */
+#define SLOTS 64u		     /* of call paths, by node: a power of two */
+#define SUM_NS 60u		     /* that it costs to sum a call (measured), for the summary */
+#define COUNTED 4096u		     /* calls whose cost is counted at once */
 #define SPAN_IDS (UINT64_C(1) << 39) /* of open spans, below those of the program */
 #define METRICS (TALLY_MPI_LONGER - TALLY_MPI_CALLS + 1)
 
@@ -38,10 +35,8 @@ struct sums {
 	uint64_t window_ns; /* its end */
 	uint32_t calls;	    /* in the window */
 	uint32_t counted;   /* of them, in the thread's overhead */
-	uint32_t spans;	    /* that may come yet */
-	uint32_t dense;	    /* that came without a pause */
-	uint64_t span_ns;   /* the end of the last one */
-	uint64_t filled_ns; /* when that was computed */
+	struct span_budget budget;
+	uint64_t on_ns; /* since when it sums */
 	uint64_t span_id;
 	struct slot slots[SLOTS];
 };
@@ -74,7 +69,7 @@ static void tell(struct sums *own, uint8_t type)
 		return;
 	environment_decimal(text + strlen(text), process.settings.mpi_bound_ns);
 	span.h.node = t->root;
-	span.begin_ns = own->filled_ns;
+	span.begin_ns = own->on_ns;
 	span.end_ns = type == EVENT_CLOSE ? process_now_ns() : 0;
 	span.operation = EVENT_TEXT_BIT | trace_text(t, "mpi-summed");
 	span.attributes = trace_text(t, text);
@@ -85,9 +80,8 @@ static void tell(struct sums *own, uint8_t type)
 static void switch_on(struct sums *own)
 {
 	own->is_on = true;
-	own->dense = 0;
 	own->span_id++;
-	own->filled_ns = process_now_ns();
+	own->on_ns = process_now_ns();
 	window_begin(own);
 	tell(own, EVENT_OPEN);
 }
@@ -95,15 +89,14 @@ static void switch_on(struct sums *own)
 /* A thread that has called less for a while gets its spans back. */
 static void window_end(struct sums *own)
 {
-	bool is_busy = own->calls >= SPANS_A_SECOND / 2;
+	bool is_busy = own->calls >= SPAN_BUDGET_A_SECOND / 2;
 
 	window_begin(own);
 	if (is_busy || process.settings.sums_all_mpi)
 		return;
 	tell(own, EVENT_CLOSE);
 	own->is_on = false;
-	own->spans = SPANS_AT_ONCE;
-	own->filled_ns = process_now_ns();
+	span_budget_fill(&own->budget, process_now_ns());
 }
 
 static void overhead_count(struct sums *own, struct thread *t)
@@ -129,24 +122,14 @@ static void begin_anew(struct sums *own, const struct thread *t)
 	memset(own, 0, sizeof(*own));
 	own->epoch = t->epoch;
 	own->span_id = SPAN_IDS;
-	own->spans = SPANS_AT_ONCE;
-	own->filled_ns = process_now_ns();
+	span_budget_fill(&own->budget, process_now_ns());
 	if (process.settings.sums_mpi && process.settings.sums_all_mpi)
 		switch_on(own);
-}
-
-/* Counts one that ends. */
-static bool is_dense(struct sums *own, uint64_t end_ns)
-{
-	own->dense = end_ns - own->span_ns < DENSE_NS ? own->dense + 1 : 0;
-	own->span_ns = end_ns;
-	return own->dense >= DENSE_SPANS;
 }
 
 void mpi_sums_span(struct thread *t, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct sums *own = sums_of(t);
-	uint64_t more;
 
 	if (!process.settings.sums_mpi || own->is_on || own->epoch != t->epoch ||
 		end_ns - begin_ns >= process.settings.mpi_bound_ns)
@@ -156,16 +139,7 @@ void mpi_sums_span(struct thread *t, uint64_t begin_ns, uint64_t end_ns)
 		switch_on(own); /* faster than the collector drains: they would be lost */
 		return;
 	}
-	if (is_dense(own, end_ns)) {
-		switch_on(own);
-		return;
-	}
-	if (own->spans && --own->spans)
-		return;
-	more = (end_ns - own->filled_ns) / (1000000000u / SPANS_A_SECOND);
-	own->filled_ns = end_ns;
-	own->spans = more < SPANS_AT_ONCE ? (uint32_t)more : SPANS_AT_ONCE;
-	if (own->spans < SPANS_AT_ONCE / 2)
+	if (span_budget_spend(&own->budget, end_ns))
 		switch_on(own);
 }
 
