@@ -47,11 +47,31 @@ ensure() {
 	for package in "${wanted[@]}"; do
 		grep -qxF -- "$package" <<<"$have" || missing+=("$package")
 	done
-	[ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
+	[ ${#missing[@]} -eq 0 ] || install_known "${missing[@]}"
+}
+
+# apt_knows PACKAGE... : sets known. An older release lacks some: what needs them is left out, as configure's last line says.
+apt_knows() {
+	local package
+	known=()
+	for package; do
+		if apt-cache show --no-all-versions "$package" >/dev/null 2>&1; then
+			known+=("$package")
+		else
+			say "apt has no $package here: what needs it is left out"
+		fi
+	done
+}
+
+# Whoever may not install is not asked for what there is not; a fresh image has no lists yet.
+install_known() {
+	local known=("$@")
+	! compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null || apt_knows "$@"
+	[ ${#known[@]} -eq 0 ] || install_packages "${known[@]}"
 }
 
 install_packages() {
-	local as_root=() foreign=
+	local as_root=() foreign= known
 	[[ $* != *:arm64* ]] || foreign='dpkg --add-architecture arm64'
 	if [ "$(id -u)" -ne 0 ]; then
 		if ! command -v sudo >/dev/null || ! { sudo -n true 2>/dev/null || { [ -t 0 ] && sudo -v; }; }; then
@@ -65,6 +85,9 @@ install_packages() {
 	# shellcheck disable=SC2086
 	[ -z "$foreign" ] || "${as_root[@]}" $foreign
 	"${as_root[@]}" apt-get -q update
+	apt_knows "$@"
+	set -- "${known[@]}"
+	[ $# -gt 0 ] || return 0
 	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=600 install -y \
 		--no-install-recommends "$@"
 }
@@ -349,6 +372,10 @@ verb_bench() {
 		shift
 		exec python3 tests/bench/causes.py --build build "$@"
 	fi
+	if [ "${1-}" = python ]; then
+		shift
+		exec python3 tests/bench/python.py --build build "$@"
+	fi
 	if [ "${1-}" = collect ]; then
 		build/bench/store_bench
 		build/bench/collect_bench
@@ -450,8 +477,8 @@ verb_aarch64() {
 	run_tests build -R '^e2e\.record\.aarch64$'
 }
 
-# verb_stress [--python] [SECONDS] | --kills N | --cycles N : the tests run a part of it; HPCT_STRESS_SEED, HPCT_SEED
-# repeat one
+# verb_stress [--python] [SECONDS] | --stops N | --kills N | --cycles N : the tests run a part of it; HPCT_STRESS_SEED,
+# HPCT_SEED repeat one
 verb_stress() {
 	local room=record test=stress
 	ensure build test
@@ -463,6 +490,10 @@ verb_stress() {
 	elif [ "${1-}" = --cycles ]; then
 		test=cycles HPCT_CYCLES=${2:-1000}
 		export HPCT_CYCLES
+		shift "$#"
+	elif [ "${1-}" = --stops ]; then
+		room=python test=stops HPCT_STOPS=${2:-10000}
+		export HPCT_STOPS
 		shift "$#"
 	elif [ "${1-}" = --python ]; then
 		room=python
@@ -545,7 +576,12 @@ usage: ./build.sh [VERB]
   bench    measure overhead beside perf and hpcrun, start-up, bytes per sample, time to the first screen, and all
            of `bench collect` and `bench store`;
            `bench collect`: what the collector spends on a record, its writer alone and from the rings on;
+<<<<<<< HEAD
            `bench causes`: what it costs to record why threads wait: locks, conditions, pipes, MPI;
+           `bench python`: a sample of 30 Python frames, start-up, loops beside perf -X perf, of each interpreter given;
+=======
+           `bench causes`: what it costs to record why threads wait: locks, conditions, pipes, MPI, OpenMP's regions;
+>>>>>>> cause
            `bench attach`: what measuring from outside costs, beside perf record -p where it is installed;
            `bench view 1e9`: pictures and keys of the view on a run of so many records (1e8);
            `bench cuda`: what recording costs on an NVIDIA GPU (docs/gpu.md)
@@ -561,7 +597,8 @@ usage: ./build.sh [VERB]
   aarch64  cross-compile into build-aarch64/, run unit tests and recorded programs under qemu-user
   stress   a storm under every kind of trouble for 600 seconds, or as many as are given; `stress --kills 200`: kill -9
            of programs and collectors at random moments; `stress --cycles 1000`: attaches and detaches so often, both ways;
-           `stress --python`: interpreters of every CPython here
+           `stress --python`: interpreters of every CPython here; `stress --stops 10000`: each thread stopped that often
+           and its Python stack compared with an independent reader's
   real     what people run: lammps, python, node, go, java, ruby, R ... (installed on demand), bare and recorded: same
            output, whole stacks; and who made others wait: at a hot row of postgres under pgbench, for a slow rank
            of lammps, for the longest compile of make -j2 (real pgbench, real lammps, real make)

@@ -205,6 +205,21 @@ static int none_there(const struct program_call *call, size_t names, struct erro
 			       run_path(call->run));
 }
 
+/* What was asked for and is not drawn is said, beside what is. */
+static void say_missing(const struct run *run, const struct lane *lanes, uint32_t count,
+	const char *const *names, size_t name_count)
+{
+	for (size_t n = 0; n < name_count; n++) {
+		bool is_there = false;
+
+		for (uint32_t i = 0; i < count && !is_there; i++)
+			is_there = figure_is_named(lanes[i].figure->name, names[n]);
+		if (!is_there)
+			fprintf(stderr, "hpct-plot: %s has no figure '%s' over time in this window\n",
+				run_path(run), names[n]);
+	}
+}
+
 static int plot(struct program_call *call, const char *const *names, size_t name_count, struct error *error)
 {
 	const struct choice *choice = call->own;
@@ -228,6 +243,7 @@ static int plot(struct program_call *call, const char *const *names, size_t name
 	rc = lanes_read(call, lanes, figures, &count, edges, columns, error);
 	if (rc || !count)
 		return rc ? rc : none_there(call, name_count, error);
+	say_missing(call->run, lanes, count, names, name_count);
 	if (choice->is_shared)
 		scales_share(lanes, count);
 	if (call->format != REPORT_TABLE)

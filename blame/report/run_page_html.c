@@ -264,8 +264,10 @@ static int put_flame(FILE *out, struct run *run, struct select *select, const ch
 		rc = profile_compute(&profile, run, select, PROFILE_TOP_DOWN, arena, error);
 	if (!rc)
 		rc = flame_lay(&flame, &profile, false, 0, arena, error);
-	if (rc || !flame.count || !flame.total)
+	if (rc)
 		return rc;
+	if (!flame.count || !flame.total)
+		return 0;
 	fprintf(out, "<h3>%s</h3>\n<p class=\"note\">A click on a box zooms, on the lowest one back.</p>\n",
 		title);
 	flame_svg(&flame, title, out);

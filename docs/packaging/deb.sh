@@ -20,8 +20,8 @@ describe() { # PACKAGE : the fields that differ
 	summary_of "$1"
 	case $1 in
 	hpct-agent) depends='libc6 (>= 2.28)' suggests='hpct, hpct-dev, libdebuginfod1' ;;
-	hpct) depends="libc6 (>= 2.28), hpct-agent (= $version)" suggests='hpct-doc' ;;
-	hpct-dev) depends= suggests='hpct-agent, hpct-doc' ;;
+	hpct) depends="libc6 (>= 2.28), hpct-agent (= $version)" suggests='hpct-doc, python3, sqlite3' ;;
+	hpct-dev) depends= suggests='hpct, hpct-agent, hpct-doc' ;;
 	hpct-doc) depends= suggests='hpct' ;;
 	esac
 }
@@ -58,6 +58,21 @@ $1: initial-upload-closes-no-bugs *
 # a header, the same for all architectures
 $1: pkg-config-unavailable-for-cross-compilation *
 END
+	[ "$1" = hpct ] || return 0
+	cat >>"$2" <<'END'
+# for those who have Python; the programs need none
+hpct: python-package-missing-depends-on-python
+# SQLite loads it by its path
+hpct: sharedobject-in-library-directory-missing-soname [usr/lib/libhpct_sql.so]
+# the library is of the programs' version and goes with them
+hpct: package-name-doesnt-match-sonames libhpct0
+END
+}
+
+# The library that others may link: what needs it depends on this very package, and the loader's cache learns of it.
+library_put() { # VERSION CONTROL-DIRECTORY
+	echo "libhpct 0 hpct (= $1)" >"$2/shlibs"
+	echo 'activate-noawait ldconfig' >"$2/triggers"
 }
 
 finish() { # PACKAGE
@@ -67,6 +82,7 @@ finish() { # PACKAGE
 	describe "$1"
 	mkdir -p "$root/DEBIAN" "$root/usr/share/doc/$1"
 	copyright_put "$root/usr/share/doc/$1/copyright"
+	[ ! -e "$root/usr/lib/libhpct.so.0" ] || library_put "$version" "$root/DEBIAN"
 	mkdir -p "$root/usr/share/lintian/overrides"
 	overrides_put "$1" "$root/usr/share/lintian/overrides/$1"
 	printf 'hpct (%s) unstable; urgency=medium\n\n  * Release %s; what is new is in hpct-doc, CHANGELOG.md.\n\n -- %s  %s\n' "$version" \

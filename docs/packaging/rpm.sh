@@ -21,7 +21,7 @@ describe() { # PACKAGE : the fields that differ
 	local glibc='libc.so.6(GLIBC_2.28)(64bit)'
 	case $1 in
 	hpct-agent) fields="Requires: $glibc"$'\n''Suggests: hpct' ;;
-	hpct) fields="Requires: $glibc"$'\n'"Requires: hpct-agent = $version-$release"$'\n''Suggests: hpct-doc' ;;
+	hpct) fields="Requires: $glibc"$'\n'"Requires: hpct-agent = $version-$release"$'\n''Suggests: hpct-doc'$'\n''Provides: libhpct.so.0()(64bit)' ;;
 	hpct-dev) fields='Suggests: hpct-agent' ;;
 	hpct-doc) fields=$'BuildArch: noarch\nSuggests: hpct' ;;
 	esac

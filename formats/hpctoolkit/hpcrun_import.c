@@ -738,8 +738,9 @@ static int fill(struct hpcrun_import *from, struct error *error)
 	if (count < 0)
 		return error_set(error, ERROR_RUN, "cannot read %s: %s", from->directory, strerror(errno));
 	from->time_metric = store_writer_metric(import_run_writer(from->run), "time", "ns", false);
-	for (int i = 0; i < 2 * count && code == 0; i++)
-		code = take_file(from, names[i % count]->d_name, i < count, error);
+	for (int is_first = 1; is_first >= 0; is_first--)
+		for (int i = 0; i < count && code == 0; i++)
+			code = take_file(from, names[i]->d_name, is_first, error);
 	while (count-- > 0)
 		free(names[count]);
 	free(names);

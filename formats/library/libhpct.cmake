@@ -65,6 +65,7 @@ if(HPCT_PORTABLE)
   if(TARGET hpct_library)
     add_dependencies(hpct_library hpct_library_static) # both need the object, which is made once
     install(FILES ${shared} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/lib) # a fresh tree has none until something is built
     foreach(name libhpct.so.0 libhpct.so)
       file(CREATE_LINK libhpct.so.${PROJECT_VERSION} ${CMAKE_BINARY_DIR}/lib/${name} SYMBOLIC)
       install(FILES ${CMAKE_BINARY_DIR}/lib/${name} DESTINATION ${CMAKE_INSTALL_LIBDIR})

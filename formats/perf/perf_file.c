@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/perf/perf_unpack.h"
 #include "store/base/array.h"
 
 #define MAGIC "PERFILE2"
@@ -26,6 +27,8 @@ enum { /* bits of the header's features */
 	FEATURES = 256
 };
 #define RECORD_HEADER_ATTR 64u
+#define RECORD_COMPRESSED 81u
+#define RECORD_COMPRESSED_2 83u /* the number of its bytes before them, padding behind them */
 
 struct section {
 	uint64_t at, size;
@@ -307,19 +310,22 @@ void perf_file_close(struct perf_file *file)
 	free(file->build_ids);
 	free(file->host);
 	free(file->machine);
+	perf_unpack_free(file->unpack);
 	free(file);
 }
 
 int perf_file_rewind(struct perf_file *file, struct error *error)
 {
 	file->at = file->data_at;
-	file->record_count = 0;
+	file->record_count = file->damaged_count = 0;
+	if (file->unpack)
+		perf_unpack_reset(file->unpack);
 	if (fseeko(file->in, (off_t)file->at, SEEK_SET) == 0)
 		return 0;
 	return error_set(error, ERROR_IO, "cannot read %s: %s", file->name, strerror(errno));
 }
 
-int perf_file_next(struct perf_file *file, struct perf_record *record, struct error *error)
+static int next_stored(struct perf_file *file, struct perf_record *record, struct error *error)
 {
 	struct perf_event_header header;
 	size_t got;
@@ -337,7 +343,6 @@ int perf_file_next(struct perf_file *file, struct perf_record *record, struct er
 		record->size = header.size - sizeof header;
 		if (fread(file->buffer, 1, record->size, file->in) == record->size) {
 			file->at += header.size;
-			file->record_count++;
 			return 1;
 		}
 	}
@@ -345,6 +350,58 @@ int perf_file_next(struct perf_file *file, struct perf_record *record, struct er
 		return error_set(error, ERROR_IO, "cannot read %s: %s", file->name, strerror(errno));
 	file->is_cut = true;
 	return 0;
+}
+
+static int feed_block(struct perf_file *file, const struct perf_record *block, struct error *error)
+{
+	size_t before = block->header.type == RECORD_COMPRESSED_2 ? 8 : 0, size;
+
+	if (!file->unpack && !(file->unpack = perf_unpack_new()))
+		return error_memory(error);
+	if (block->size < before || perf_unpack_is_damaged(file->unpack)) {
+		file->damaged_count++;
+		return 0;
+	}
+	size = block->size - before;
+	if (before && store_load64(block->body) < size)
+		size = (size_t)store_load64(block->body);
+	perf_unpack_feed(file->unpack, block->body + before, size);
+	return 0;
+}
+
+static bool next_unpacked(struct perf_file *file, struct perf_record *record)
+{
+	bool was_damaged = perf_unpack_is_damaged(file->unpack);
+	const uint8_t *bytes = perf_unpack_next(file->unpack, &record->header);
+
+	file->damaged_count += !was_damaged && perf_unpack_is_damaged(file->unpack);
+	if (!bytes)
+		return false;
+	record->body = bytes + sizeof record->header;
+	record->size = record->header.size - sizeof record->header;
+	return true;
+}
+
+int perf_file_next(struct perf_file *file, struct perf_record *record, struct error *error)
+{
+	for (;;) {
+		int next;
+
+		if (file->unpack && next_unpacked(file, record))
+			break;
+		next = next_stored(file, record, error);
+		if (next <= 0) {
+			file->is_cut |= file->unpack && perf_unpack_is_cut(file->unpack);
+			return next;
+		}
+		if (record->header.type != RECORD_COMPRESSED && record->header.type != RECORD_COMPRESSED_2)
+			break;
+		next = feed_block(file, record, error);
+		if (next)
+			return next;
+	}
+	file->record_count++;
+	return 1;
 }
 
 /* ---- records ---- */

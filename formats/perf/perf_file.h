@@ -41,13 +41,15 @@ struct perf_file {
 	size_t event_count;
 	struct perf_build_id *build_ids;
 	size_t build_id_count;
-	char *host, *machine;  /* "x86_64"; NULL: not told */
-	bool is_cut;	       /* the last record is not whole, or perf did not end the file */
-	uint64_t record_count; /* so far */
+	char *host, *machine;	/* "x86_64"; NULL: not told */
+	bool is_cut;		/* the last record is not whole, or perf did not end the file */
+	uint64_t damaged_count; /* compressed blocks of records (-z) that could not be unpacked */
+	uint64_t record_count;	/* so far */
 	/* -- internal -- */
 	bool is_pipe;
 	uint64_t data_at, data_end; /* 0: up to the file's end */
 	uint64_t at;
+	struct perf_unpack *unpack; /* once there is a compressed block */
 	uint8_t buffer[65536];
 };
 
@@ -57,7 +59,7 @@ int perf_file_open(struct perf_file **file, FILE *in, const char *name, struct e
 void perf_file_close(struct perf_file *file);
 /* From the first record on, again. */
 int perf_file_rewind(struct perf_file *file, struct error *error);
-/* The next record, valid until the call after it: 1; 0: no more. */
+/* The next record, unpacked where perf compressed it, valid until the call after it: 1; 0: no more. */
 int perf_file_next(struct perf_file *file, struct perf_record *record, struct error *error);
 
 /* pid, tid and time of a record that is no sample: they stand at its end. False: it tells none. */

@@ -25,8 +25,6 @@
 #endif
 #define THREADS 4096u /* remembered; a power of 2 */
 #define CHAIN_MAX 4096u
-#define RECORD_COMPRESSED 81u
-#define RECORD_COMPRESSED_2 83u
 #define RECORD_AUXTRACE 71u
 
 struct perf_import {
@@ -44,7 +42,7 @@ struct perf_import {
 	uint64_t period_ns;
 	bool has_switches;
 	/* What cannot be held. */
-	uint64_t lost, damaged, stacks, outer, compressed, unplaced, traces;
+	uint64_t lost, damaged, stacks, outer, unplaced, traces;
 };
 
 /* ---- processes and threads ---- */
@@ -341,10 +339,6 @@ static int take_record(struct perf_import *import, const struct perf_record *rec
 	case PERF_RECORD_LOST_SAMPLES:
 		import->lost += record->size >= 8 ? store_load64(record->body) : 1;
 		return 0;
-	case RECORD_COMPRESSED:
-	case RECORD_COMPRESSED_2:
-		import->compressed++;
-		return 0;
 	case RECORD_AUXTRACE:
 		import->traces++;
 		return 0;
@@ -404,7 +398,8 @@ static void say_left_out(const struct perf_import *import, struct store_bytes *l
 		"32 bits");
 	format_left_out(list, import->outer,
 		"samples' outermost callers, where the copy of the stack ends or code has no unwind tables");
-	format_left_out(list, import->compressed, "compressed blocks of records: record without -z");
+	format_left_out(list, import->file->damaged_count,
+		"compressed blocks of records (-z) that are damaged, or come behind one");
 	format_left_out(list, import->traces, "blocks of hardware traces");
 	format_left_out(list, import->lost, "records that perf itself lost");
 	format_left_out(list, import->damaged, "samples that are damaged, or have no time or thread");

@@ -68,12 +68,13 @@ static void describe(struct writing *writing, const struct figure *figure)
 static void write_value(void *own, uint64_t time_ns, double value)
 {
 	struct writing *writing = own;
+	unsigned long long at_ns = time_ns + writing->shift_ns;
 
 	if (writing->is_silent)
 		return;
 	writing->count++;
-	fprintf(writing->out, "%llu,%.*s,%.17g\n", (unsigned long long)(time_ns + writing->shift_ns),
-		(int)writing->line.size, (const char *)writing->line.data, value);
+	fprintf(writing->out, "%llu,%.*s,%.17g\n", at_ns, (int)writing->line.size,
+		(const char *)writing->line.data, value);
 }
 
 static void restart(void *own)

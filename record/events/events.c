@@ -258,11 +258,11 @@ static int counter_add(struct composed *all, const struct wish *wish, struct err
 }
 
 /* "cycles,instructions:u,cache-misses:value": the whole list is read. */
-static bool is_value_list(const char *text)
+static bool is_value(const char *text, size_t length)
 {
-	size_t length = strlen(text), end = strlen(VALUE_END);
+	size_t end = strlen(VALUE_END);
 
-	return length > end && !strcmp(text + length - end, VALUE_END);
+	return length > end && !strncmp(text + length - end, VALUE_END, end);
 }
 
 static int values_add(struct composed *all, const char *text, struct error *error)
@@ -284,7 +284,8 @@ static int values_add(struct composed *all, const char *text, struct error *erro
 				"event %s: give names separated by commas ahead of %s; what is read has no "
 				"period",
 				text, VALUE_END);
-		memcpy(wish.name, text, length);
+		/* Whoever says it of each means the same. */
+		memcpy(wish.name, text, is_value(text, length) ? length - strlen(VALUE_END) : length);
 		result = value_write(word, sizeof(word), &wish, all->groups, error);
 		result = result ? result : word_add(all, &wish, word, error);
 		text += length + (text[length] == ',');
@@ -312,7 +313,7 @@ static int event_add(
 	struct wish wish;
 	int result, call = events_called_find(text);
 
-	if (is_value_list(text))
+	if (is_value(text, strlen(text)))
 		return values_add(all, text, error);
 	if (call == EVENTS_CALLED_MPI)
 		return mpi_take(all, text, error);

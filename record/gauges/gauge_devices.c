@@ -132,7 +132,7 @@ static void child_become(int pipe)
 _Noreturn static void child_run(const struct gauges_asked *asked, const char *root, int pipe)
 {
 	static struct reader reader;
-	uint64_t due_ns = now_ns(CLOCK_MONOTONIC), interval_ns = asked->interval_ns;
+	uint64_t due_ns, interval_ns = asked->interval_ns;
 	bool has_reader;
 
 	child_become(pipe);

@@ -199,7 +199,9 @@ static void read_disks(struct gauge_host *host, struct reading *reading)
 		const char *at = line + (*line == '\n'), *name;
 		unsigned count = 0;
 
-		if (!proc_text_next(&at, number) || !proc_text_next(&at, number))
+		if (!proc_text_next(&at, number)) /* major */
+			continue;
+		if (!proc_text_next(&at, number)) /* minor */
 			continue;
 		name = at += strspn(at, " ");
 		at += strcspn(at, " \n");

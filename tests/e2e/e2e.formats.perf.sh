@@ -27,6 +27,33 @@ gzip -c p.data >g.data.gz
 code "packed" 0 hpct-import g.data.gz
 hpct-slice p.hpct --format tsv >want
 hpct-slice g.hpct --format tsv | same_file "a packed file is the same" want /dev/stdin
+# Compressed blocks of records: one stream, with records that lie in two blocks.
+if perf record -q -z -o z.data -g -F 9997 -e cpu-clock:u -- "$samples/phases" 0.2 >/dev/null 2>&1; then
+	code "compressed" 0 hpct-import z.data
+	perf script -i z.data -F tid,time,period,ip,sym 2>/dev/null |
+		awk '/^ *[0-9]+ +[0-9]+\.[0-9]+:/ { n++; s += $3 } END { print n, s }' >want.sum
+	hpct-slice z.hpct --format tsv | tsv '$c["track"] == "samples" { n++; s += $c["weight"] } END { print n, s }' |
+		same_file "compressed: samples and weights" want.sum /dev/stdin
+	check "compressed: nothing is left out: $(cat err)" calc "$(grep -c compressed err) == 0"
+	python3 - <<'END'
+import struct
+data = bytearray(open("z.data", "rb").read())
+at, size = struct.unpack_from("<QQ", data, 40)
+end, blocks = at + size, []
+while at < end:
+    kind, _, length = struct.unpack_from("<IHH", data, at)
+    if kind in (81, 83):
+        blocks.append((at, length))
+    at += length
+at, length = blocks[len(blocks) // 2]
+for i in range(at + length // 2, at + length):
+    data[i] ^= 0x5a
+open("spoilt.data", "wb").write(data)
+print(len(blocks))
+END
+	code "compressed and damaged" 0 hpct-import spoilt.data
+	check "compressed and damaged: that is said: $(cat err)" grep -q 'compressed blocks of records' err
+fi
 perf record -q -o - -g -F 997 -e cpu-clock:u -- "$samples/phases" 0.05 2>/dev/null >pipe.data </dev/null
 code "perf's pipe" 0 hpct-import - -o pipe.hpct <pipe.data
 check "perf's pipe has samples" [ "$(hpct-slice pipe.hpct --format tsv | tsv '$c["track"] == "samples"' | wc -l)" -gt 10 ]

@@ -79,6 +79,11 @@ same_file "series by host and device" want got
 same "its type counts more than its name" gauge "$(hpct-info prom.hpct --metrics --format tsv | tsv '$c["metric"] == "jobs_count" { print $c["source"] }')"
 same "a counter's rate, in cores" "50 25" "$(hpct-plot prom.hpct 'node_cpu*' --time 0..2s --width 8 --format tsv |
 	tsv '{ v = $c["mean"] } NR == 2 { a = v } END { print a, v }')"
+same "labels may be left out" "node_cpu_seconds_total{cpu=0,mode=user}" \
+	"$(hpct-plot prom.hpct node_cpu_seconds_total --format tsv | tsv '{ print $c["metric"]; exit }')"
+check "in a lane, too" grep -q "^node_c.*%" <<<"$(hpct-view prom.hpct --print 80x24 --keys ':lane node_cpu_seconds_total 1<Enter>')"
+code "of several figures" 0 hpct-plot prom.hpct no_such_figure node_cpu_seconds_total
+check "one that is not there is said" grep -q "no figure 'no_such_figure'" err
 
 # Beside a trace, by the wall clock; what lies outside is left out.
 record trace -- perl -e 'select(undef, undef, undef, 0.2); 1 while (times)[0] < 1'

@@ -10,7 +10,7 @@ counted() {
 	hpct-profile "$1.hpct" --format tsv | tsv '$c["name"] == "'"$3"'" { print $c["'"$2"':incl"]; exit }'
 }
 
-code "values" 0 hpct-record -o faults.hpct --summary summary -e CPUTIME@1000 -e page-faults,minor-faults,task-clock:value \
+code "values" 0 hpct-record -o faults.hpct --summary summary -e CPUTIME@1000 -e page-faults,minor-faults:value,task-clock:value \
 	-- "$tests/faults" 20000
 ! grep -q 'not counted' err summary || skip "no counters here: $(grep -h 'not counted' err summary | head -n 1)"
 all=$(counted faults page-faults '<program root>')

@@ -54,6 +54,13 @@ need() { # PROGRAM... : skips the test, saying why, where one is missing
 	done
 }
 
+# python_with MODULE : into $python a Python that has it, the one on PATH or the system's; false: none
+python_with() {
+	for python in python3 /usr/bin/python3; do
+		! "$python" -c "import $1" 2>/dev/null || return 0
+	done
+	return 1
+}
 check() { # SENTENCE COMMAND... : the command must succeed
 	local sentence=$1
 	shift
@@ -154,6 +161,8 @@ clocks() {
 			s = $c["stream"]; a = $c["attributes"]; seen[s] = 1
 			b = attribute(a, "cpu_begin_ns"); e = attribute(a, "cpu_end_ns")
 			p = attribute(a, "cpu_paused_ns")
+			if (clock[s] == "-" && b != "-" && e != "-")
+				weight[s] = 0 # measured from outside until its agent came: those are not of the agent
 			clock[s] = b == "-" || e == "-" ? "-" : e - b - (p == "-" ? 0 : p)
 			period[s] = attribute(a, "period_ns"); name[s] = attribute(a, "name")
 		}

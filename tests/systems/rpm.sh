@@ -92,7 +92,7 @@ for root; do
 	tries "rpm: removed" rpm_in -e hpct hpct-agent hpct-dev hpct-doc
 	nothing_left rpm
 	command -v dnf >/dev/null && command -v createrepo_c >/dev/null || continue
-	rm -rf "$system" "$work"/{repo,hpct} && mkdir -p "$system" "$work"/{repo,hpct}
+	rm -rf "$system" "$work"/{repo,hpct,cache} && mkdir -p "$system" "$work"/{repo,hpct}
 	cp "$work/base.rpm" "$work/repo/" && cp "$packages"/*.rpm "$work/hpct/"
 	createrepo_c -q "$work/repo" && createrepo_c -q "$work/hpct" || exit 1
 	tries "dnf: installed with what it needs" dnf_in install base hpct hpct-dev hpct-doc

@@ -68,6 +68,7 @@ static void test_entry(void **state)
 			assert_string_equal(now, before[i]);
 		free(before[i]);
 	}
+	del_curterm(cur_term);
 	unsetenv("TERMINFO");
 	free(entry);
 }

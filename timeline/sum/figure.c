@@ -84,10 +84,24 @@ void figure_text(char text[FIGURE_TEXT_MAX], double value, const char *unit)
 
 /* ---- which there are ---- */
 
+bool figure_is_named(const char *name, const char *glob)
+{
+	size_t bare = strcspn(name, "{");
+	char text[FIGURE_NAME_MAX];
+
+	if (glob_match(glob, name))
+		return true;
+	if (!name[bare] || bare >= sizeof text || strchr(glob, '{'))
+		return false;
+	memcpy(text, name, bare);
+	text[bare] = '\0';
+	return glob_match(glob, text);
+}
+
 static bool is_wanted(const char *name, const char *const *globs, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (glob_match(globs[i], name))
+		if (figure_is_named(name, globs[i]))
 			return true;
 	return !count;
 }

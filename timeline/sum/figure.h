@@ -30,6 +30,11 @@ struct figure_unit {
 };
 struct figure_unit figure_unit(const struct run *run, uint32_t metric);
 
+/* Whether that is meant: its name matches the glob, or does without its labels where the glob has none
+ * (node_load1 for node_load1{cpu=0}). Names longer than FIGURE_NAME_MAX have to match as a whole. */
+#define FIGURE_NAME_MAX 256
+bool figure_is_named(const char *name, const char *glob);
+
 /* All figures of gauge streams, and of other streams' values without contexts, whose name matches one of
  * `count` globs (0: all); in the order of streams, then of names. In `arena`. */
 int figures_list(struct figure **figures, uint32_t *figure_count, struct run *run, const char *const *globs,
@@ -60,7 +65,7 @@ void figure_text(char text[FIGURE_TEXT_MAX], double value, const char *unit);
 /* ---- conditions: resident>2GB, threads<8 ---- */
 
 struct figure_condition {
-	char name[64];
+	char name[FIGURE_NAME_MAX];
 	char op; /* < > */
 	bool or_equal;
 	double bound; /* in the figure's unit */

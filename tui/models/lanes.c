@@ -11,6 +11,8 @@
 #define BARE_RECORDS \
 	6u /* a thread has so many that is not sampled: its begin and end, what it was not monitored in */
 #define BARE_STREAMS 4096u /* a run of more is no run of figures */
+#define SPARE_STREAMS 2000u /* a run of more has no line to spare, unless all are folded */
+#define SPARE_LINES 2	    /* of a lane in the lines that no row uses, at least */
 #define MARK_LINES 3u	   /* of a lane that gets a bound */
 
 static const char *const usual[] = {
@@ -58,12 +60,26 @@ static struct lanes_lane *lane_named(struct lanes *lanes, const char *name)
 	return NULL;
 }
 
+/* The figure's whole name, NULL: there is none. Labels may be left out; then it is the first of those that
+ * differ in them. */
+static const char *whole_name(const struct lanes *lanes, const char *name)
+{
+	const char *found = NULL;
+
+	for (uint32_t i = 0; i < lanes->figure_count; i++) {
+		const char *figure = lanes->figures[i].name;
+
+		if (!strcmp(figure, name))
+			return figure;
+		if (!found && !strpbrk(name, "*?") && figure_is_named(figure, name))
+			found = figure;
+	}
+	return found;
+}
+
 static bool is_figure(const struct lanes *lanes, const char *name)
 {
-	for (uint32_t i = 0; i < lanes->figure_count; i++)
-		if (!strcmp(lanes->figures[i].name, name))
-			return true;
-	return false;
+	return whole_name(lanes, name) != NULL;
 }
 
 /* Amounts of threads, such as counters that are read, are listed by name alone: there may be very many. */
@@ -150,6 +166,17 @@ static void lane_drop(struct lanes *lanes, struct lanes_lane *lane)
 	lanes->lane[--lanes->count] = (struct lanes_lane){.lines = 0};
 }
 
+/* The user's own choice begins. True: some were seen. */
+static bool drop_spare(struct lanes *lanes)
+{
+	bool is_seen = lanes->is_spare && lanes->spare_rows;
+
+	if (lanes->is_spare)
+		lanes_clear(lanes);
+	lanes->is_spare = false;
+	return is_seen;
+}
+
 static void usual_toggle(struct session *session, struct lanes *lanes)
 {
 	if (lanes->count) {
@@ -196,16 +223,54 @@ void lanes_suggest(struct session *session)
 		lanes->lane[i].lines = SUGGESTED_LINES;
 }
 
+void lanes_suggest_spare(struct session *session)
+{
+	struct lanes *lanes;
+	struct error error;
+
+	if (run_timed_count(session->run) == run_stream_count(session->run) ||
+		run_stream_count(session->run) > SPARE_STREAMS)
+		return;
+	lanes = lanes_of(session);
+	if (!lanes || lanes->count || figures_renew(session, lanes, NULL, &error))
+		return;
+	usual_toggle(session, lanes);
+	lanes->is_spare = lanes->count > 0;
+}
+
+bool lanes_are_spare(const struct session *session)
+{
+	return session->lanes && session->lanes->is_spare;
+}
+
+bool lanes_fit(struct session *session, int free)
+{
+	struct lanes *lanes = session->lanes;
+	int before, lines, shown;
+
+	if (!lanes_are_spare(session))
+		return false;
+	before = lanes->spare_rows;
+	free--; /* between them and the rows */
+	shown = (int)lanes->count < free / SPARE_LINES ? (int)lanes->count : free / SPARE_LINES;
+	lines = shown > 0 ? free / shown : 0;
+	lines = lines < (int)LANES_LINES ? lines : (int)LANES_LINES;
+	for (uint32_t i = 0; i < lanes->count; i++)
+		lanes->lane[i].lines = (uint32_t)lines;
+	lanes->spare_rows = shown > 1 ? shown * lines : 0;
+	return lanes->spare_rows != before;
+}
+
 /* NAME, NAME<30, then off or a number of lines. */
 static void take_one(struct session *session, struct lanes *lanes, const char *value)
 {
 	struct figure_condition condition;
-	char word[96], rest[16] = "", *end;
+	char word[FIGURE_NAME_MAX + 32], rest[16] = "", *end;
 	struct error error;
 	bool has_condition;
 	unsigned long lines;
 
-	if (sscanf(value, "%95s %15s", word, rest) < 1)
+	if (sscanf(value, "%280s %15s", word, rest) < 1)
 		return;
 	has_condition = strpbrk(word, "<>") != NULL;
 	if (has_condition && figure_condition_parse(&condition, word, &error)) {
@@ -235,7 +300,7 @@ static void take_one(struct session *session, struct lanes *lanes, const char *v
 			"there is no figure '%.60s' over time here; hpct-info --metrics lists them", word);
 		return;
 	}
-	lane_add(session, lanes, word, (uint32_t)lines, has_condition ? &condition : NULL);
+	lane_add(session, lanes, whole_name(lanes, word), (uint32_t)lines, has_condition ? &condition : NULL);
 }
 
 void lanes_set(struct session *session, const char *value)
@@ -249,6 +314,8 @@ void lanes_set(struct session *session, const char *value)
 		session_say(session, "%s", error.text);
 		return;
 	}
+	if (drop_spare(lanes) && !*value)
+		return;
 	if (!strcmp(value, "off"))
 		lanes_clear(lanes);
 	else if (!lanes->figure_count && !*value)
@@ -264,11 +331,12 @@ void lanes_set_mark(struct session *session, const char *value)
 	struct figure_condition condition;
 	struct lanes *lanes = lanes_of(session);
 	struct lanes_lane *lane;
-	char word[96], rest[16] = "";
+	char word[FIGURE_NAME_MAX + 32], rest[16] = "";
 	struct error error;
 
-	if (!lanes || sscanf(value, "%95s %15s", word, rest) < 1)
+	if (!lanes || sscanf(value, "%280s %15s", word, rest) < 1)
 		return;
+	drop_spare(lanes);
 	lane = lane_named(lanes, word);
 	if (!strcmp(rest, "off")) {
 		if (lane)
@@ -337,6 +405,8 @@ int lanes_rows(const struct session *session)
 {
 	int rows = 0;
 
+	if (lanes_are_spare(session))
+		return session->lanes->spare_rows;
 	for (uint32_t i = 0; session->lanes && i < session->lanes->count; i++)
 		rows += (int)session->lanes->lane[i].lines;
 	return rows;
@@ -514,6 +584,8 @@ void lanes_status(const struct session *session, char *out, size_t size_bytes, i
 	size_t used = 0;
 
 	out[0] = '\0';
+	if (lanes_are_spare(session)) /* their labels say it */
+		return;
 	for (uint32_t i = 0; lanes && i < lanes->count; i++) {
 		const struct lanes_lane *lane = &lanes->lane[i];
 		char text[64 + 4 * FIGURE_TEXT_MAX];

@@ -103,7 +103,7 @@ static uint64_t held_ns(const struct column *column, const struct cell_share *sh
 	const struct cell_share *lead = column->lead;
 	uint64_t time_ns = lead->time_ns, work_ns = column->state_ns[EXTENT_WORK];
 
-	if (lead->state != EXTENT_WORK)
+	if (lead->state != EXTENT_WORK || !work_ns)
 		return time_ns;
 	for (size_t i = 0; i < count; i++)
 		if (shares[i].function == lead->function &&

@@ -156,6 +156,14 @@ static bool has_triangle(const struct rows *rows, uint32_t node)
 	       (rows_has_branch(rows, node) && rows->order == ROWS_BY_IDENTITY);
 }
 
+/* More than a program and its pid. */
+static bool has_role(const struct rows *rows, uint32_t node)
+{
+	const char *text = rows_short_label(rows, node), *first = strchr(text, ' ');
+
+	return strcmp(text, rows_label(rows, node)) != 0 || (first && strchr(first + 1, ' '));
+}
+
 static void draw_label(const struct cell_runs_place *place, uint32_t node, int width)
 {
 	const struct rows *rows = &place->session->rows;
@@ -169,8 +177,7 @@ static void draw_label(const struct cell_runs_place *place, uint32_t node, int w
 			n->is_folded || n->is_branch_folded ? 0x25b8 : 0x25be, GRID_TEXT);
 	draw_marks(place, has_sign && indent == 0, mark);
 	text_clean(label, sizeof(label), rows_label(rows, node), place->grid->is_ascii);
-	if (text_cells(label) > room && !n->level &&
-		strcmp(rows_short_label(rows, node), rows_label(rows, node)) != 0)
+	if (text_cells(label) > room && !n->level && has_role(rows, node))
 		label_program(label, rows_short_label(rows, node), room, place->grid->is_ascii);
 	else
 		label_stream(label,
@@ -232,36 +239,51 @@ void view_timeline_ruler(struct session *session, struct grid *grid)
 			'[', GRID_HEADING);
 }
 
+/* Sentences where rows would be, one below the other; what stands beside the timeline is not written over. */
+static void draw_sentences(struct session *session, struct grid *grid, int row, int end,
+	const char *const *sentences, enum grid_style style)
+{
+	for (; *sentences && row < end; sentences++)
+		grid_text(grid, row++, session->layout.label, session->layout.cells, *sentences, style);
+}
+
+static void draw_figures_alone(struct session *session, struct grid *grid, int row, int end)
+{
+	static const char *const sentences[] = {
+		"Only figures over time were recorded: below.", ":lane NAME adds one.", NULL};
+
+	draw_sentences(session, grid, row, end, sentences, GRID_TEXT);
+}
+
 /* Blank is never an answer: why there is nothing, and where the nearest records are. */
 static void draw_nothing(struct session *session, struct grid *grid, int row, int end)
 {
+	static const char *const keys[] = {
+		") next data    u back to the last view", "0 whole run  X show all", NULL};
 	char distance[FORMAT_NUMBER_BYTES], text[160];
 	uint64_t time_ns;
 	uint32_t stream;
-	int at = session->layout.label;
+	int at = session->layout.label, wide = session->layout.cells;
 
 	if (end - row < 4)
 		return;
 	if (lanes_are_all(session->run)) {
-		grid_text(grid, row, at, grid->columns - at,
-			"Only figures over time were recorded: below. :lane NAME adds one.", GRID_TEXT);
+		draw_figures_alone(session, grid, row, end);
 		return;
 	}
-	grid_text(grid, row++, at, grid->columns - at, "Nothing was recorded here.", GRID_TEXT);
+	grid_text(grid, row++, at, wide, "Nothing was recorded here.", GRID_TEXT);
 	if (session_stream(session, &stream)) {
 		for (int is_back = 1; is_back >= 0; is_back--) {
 			if (!stretch_nearest_records(session, stream, is_back, &time_ns))
 				continue;
 			format_number_short(distance, is_back ? session->frame.begin_ns - time_ns
 							      : time_ns - session->frame.end_ns);
-			snprintf(text, sizeof(text), "nearest records of this stream: %s to the %s", distance,
+			snprintf(text, sizeof(text), "this stream's nearest: %s to the %s", distance,
 				is_back ? "left" : "right");
-			grid_text(grid, row++, at, grid->columns - at, text, GRID_TEXT);
+			grid_text(grid, row++, at, wide, text, GRID_TEXT);
 		}
 	}
-	if (row < end)
-		grid_text(grid, row, at, grid->columns - at,
-			") next data    u back to the last view    0 whole run    X show all", GRID_GREY);
+	draw_sentences(session, grid, row, end, keys, GRID_GREY);
 }
 
 /* In all rows but the cursor's, so that the cursor differs. */
@@ -290,6 +312,8 @@ static void draw_row(struct cell_runs_place *place, uint32_t node, struct cell *
 
 static void timeline_draw(struct session *session, struct grid *grid, struct grid_area area)
 {
+	static const char *const none[] = {
+		"No stream is shown here.", "X shows all again, & changes the filter.", NULL};
 	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session), line = 0;
 	struct cell *row = calloc((size_t)session->frame.columns.count + 1, sizeof(*row));
 	struct session_coverage coverage = session_take_coverage(session);
@@ -312,12 +336,12 @@ static void timeline_draw(struct session *session, struct grid *grid, struct gri
 	if (count && !session->is_unread && session_streams_on_screen(session, NULL) &&
 		coverage.known_ns + coverage.lost_ns == 0 && !coverage.is_damaged)
 		draw_nothing(session, grid, area.row + (int)line + 1, area.row + area.rows);
-	if (session->rows.shown_count == 0)
-		grid_text(grid, area.row + 1, session->layout.label, session->layout.cells,
-			lanes_are_all(session->run)
-				? "Only figures over time were recorded: below. :lane NAME adds one."
-				: "No stream is shown here. X shows all again, & changes the filter.",
-			GRID_TEXT);
+	if (session->rows.shown_count > 0)
+		return;
+	if (lanes_are_all(session->run))
+		draw_figures_alone(session, grid, area.row + 1, area.row + area.rows);
+	else
+		draw_sentences(session, grid, area.row + 1, area.row + area.rows, none, GRID_TEXT);
 }
 
 const struct view view_timeline = {.name = "Timeline", .key = 't', .draw = timeline_draw};

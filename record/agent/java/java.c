@@ -55,10 +55,9 @@ struct object {
 	const struct table *table;
 };
 
-#define VM_CALL(vm, number, parameters, ...) \
-	((int(*) parameters)(vm)->table->functions[number])(vm __VA_OPT__(, ) __VA_ARGS__)
-#define JVMTI_CALL(jvmti, number, parameters, ...) \
-	((int(*) parameters)(jvmti)->table->functions[(number)-1])(jvmti __VA_OPT__(, ) __VA_ARGS__)
+#define FUNCTION(object, number, parameters) ((int(*) parameters)(object)->table->functions[number])
+#define VM_CALL(vm, number, parameters, ...) FUNCTION(vm, number, parameters)(vm, __VA_ARGS__)
+#define JVMTI_CALL(jvmti, number, parameters, ...) FUNCTION(jvmti, (number)-1, parameters)(jvmti, __VA_ARGS__)
 
 /* ---- events, in threads of the machine ---- */
 
@@ -202,7 +201,7 @@ static void vm_ask(struct object *vm)
 		JVMTI_CALL(jvmti, JVMTI_GENERATE_EVENTS, (struct object *, int32_t), EVENT_GENERATED);
 		JVMTI_CALL(jvmti, JVMTI_GENERATE_EVENTS, (struct object *, int32_t), EVENT_COMPILED);
 	}
-	VM_CALL(vm, VM_DETACH, (struct object *));
+	FUNCTION(vm, VM_DETACH, (struct object *))(vm);
 }
 
 static void *wait_for_vm(void *nothing)

@@ -357,5 +357,6 @@ unsigned long cause_thread_number(pthread_t thread)
 
 	if (!REAL(pthread_getcpuclockid) || real.pthread_getcpuclockid(thread, &clock) || clock >= 0)
 		return 0;
-	return (unsigned long)~(clock >> 3);
+	clock = ~(clock >> 3);
+	return (unsigned long)clock;
 }
