@@ -145,6 +145,9 @@ static void estimate_eliminated(const struct kernel *kernel, struct advice *advi
 	double error_share = error_of(kernel, advice->matched);
 
 	advice->speedup = estimate_elimination(kernel->total, advice->matched);
+	/* Between nothing and all: their geometric mean. */
+	if (advice->optimizer->is_moved)
+		advice->speedup = sqrt(fmin(advice->speedup, ADVICE_MOST));
 	/* A stall that other warps hid costs nothing: at least the latency samples go. A wait for other
 	 * warps, or for code, may only move to where the next one is. */
 	advice->low = advice->optimizer->is_moved

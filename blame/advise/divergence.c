@@ -10,7 +10,7 @@
 #include "store/base/array.h"
 
 #define WARP 32.0
-#define STEPS_MAX (UINT64_C(1) << 27) /* instructions of ways that are walked, of a function */
+#define STEPS_MAX (UINT64_C(1) << 24) /* instructions of ways that are walked, of a function */
 #define TURNS_LEAST 0.5		      /* of a loop's samples are in the ways */
 #define UNKNOWN_BOTH 0.5	      /* of warps that go both ways by data, where nothing tells */
 #define UNKNOWN_ONE 0.25	      /* likewise, of ways that some threads skip, and of loops */

@@ -50,25 +50,54 @@ static bool place_of(struct run *run, uint32_t context, struct kernels_sample *s
 	return !*end;
 }
 
-/* Sums by (context, metric) first: an instruction is met in every read-out. */
+/* ---- sums by (context, metric): an instruction is met in every read-out ---- */
+
+static size_t weight_slot(const struct kernels *kernels, uint32_t context, uint32_t metric)
+{
+	uint64_t mixed = ((uint64_t)context << 32 | metric) * UINT64_C(0x9e3779b97f4a7c15);
+	size_t mask = kernels->weight_room - 1, at = (size_t)(mixed >> 32) & mask;
+
+	while (kernels->weights[at].is_used &&
+		(kernels->weights[at].context != context || kernels->weights[at].metric != metric))
+		at = (at + 1) & mask;
+	return at;
+}
+
+/* Doubles the table when it is half full. False: no memory. */
+static bool weights_widen(struct kernels *kernels)
+{
+	struct kernels_weight *old = kernels->weights;
+	size_t room = kernels->weight_room;
+
+	if (kernels->weight_count * 2 < room)
+		return true;
+	kernels->weight_room = room ? 2 * room : 1024;
+	kernels->weights = calloc(kernels->weight_room, sizeof *kernels->weights);
+	if (!kernels->weights) {
+		kernels->weights = old;
+		kernels->weight_room = room;
+		return false;
+	}
+	for (size_t i = 0; i < room; i++)
+		if (old[i].is_used)
+			kernels->weights[weight_slot(kernels, old[i].context, old[i].metric)] = old[i];
+	free(old);
+	return true;
+}
+
 static int batch_take(struct kernels *kernels, const struct batch *batch, struct error *error)
 {
 	for (size_t i = 0; i < batch->count; i++) {
-		uint64_t key[2] = {batch->context[i], batch->what[i]};
-		bool is_new;
-		uint32_t at;
+		struct kernels_weight *at;
 
 		if (batch->what[i] >= kernels->metric_count || !kernels->metrics[batch->what[i]].is_stall)
 			continue;
-		at = key_ids_put(&kernels->pairs, key, &is_new);
-		if (at == KEY_IDS_NONE ||
-			(is_new && !array_widen(&kernels->weights, &kernels->weight_capacity, at,
-					   sizeof *kernels->weights)))
+		if (!weights_widen(kernels))
 			return error_memory(error);
-		if (is_new)
-			kernels->weights[at] = (struct kernels_weight){batch->context[i], batch->what[i], 0};
-		kernels->weights[at].weight += (double)batch->amount[i];
-		kernels->weight_count = at + 1 > kernels->weight_count ? at + 1 : kernels->weight_count;
+		at = &kernels->weights[weight_slot(kernels, batch->context[i], batch->what[i])];
+		kernels->weight_count += !at->is_used;
+		*at = (struct kernels_weight){
+			batch->context[i], batch->what[i], at->weight + (double)batch->amount[i], true};
 	}
 	return 0;
 }
@@ -137,11 +166,11 @@ static int samples_sort(struct kernels *kernels, struct error *error)
 	kernels->samples = calloc(kernels->weight_count + 1, sizeof *kernels->samples);
 	if (!kernels->samples)
 		return error_memory(error);
-	for (size_t i = 0; i < kernels->weight_count; i++) {
+	for (size_t i = 0; i < kernels->weight_room; i++) {
 		const struct kernels_weight *weight = &kernels->weights[i];
 		struct kernels_sample sample = {.metric = weight->metric, .weight = weight->weight};
 
-		if (place_of(kernels->run, weight->context, &sample))
+		if (weight->is_used && place_of(kernels->run, weight->context, &sample))
 			kernels->samples[kernels->sample_count++] = sample;
 	}
 	if (kernels->sample_count)
@@ -360,7 +389,6 @@ int kernels_open(struct kernels **out, struct run *run, const struct select *sel
 	if (!kernels)
 		return error_memory(error);
 	kernels->run = run;
-	key_ids_init(&kernels->pairs, 2 * sizeof(uint64_t));
 	rc = kernels_files_open(kernels, options, error);
 	if (rc == 0)
 		rc = samples_read(kernels, select, error);
@@ -401,7 +429,6 @@ void kernels_close(struct kernels *kernels)
 	for (size_t i = 0; i < kernels->count; i++)
 		kernel_fini(&kernels->list[i]);
 	kernels_binaries_close(kernels);
-	key_ids_fini(&kernels->pairs);
 	free(kernels->list);
 	free(kernels->samples);
 	free(kernels->weights);

@@ -9,6 +9,7 @@
 struct kernels_weight {
 	uint32_t context, metric;
 	double weight;
+	bool is_used; /* a slot of the hash table */
 };
 
 struct kernels_sample {
@@ -35,9 +36,8 @@ struct kernels {
 	struct run *run;
 	struct kernels_metric *metrics; /* [metric_count] */
 	uint32_t metric_count;
-	struct key_ids pairs; /* (context, metric) -> weights */
-	struct kernels_weight *weights;
-	size_t weight_count, weight_capacity;
+	struct kernels_weight *weights; /* [weight_room] a hash table, a power of two */
+	size_t weight_count, weight_room;
 	struct kernels_sample *samples;
 	size_t sample_count;
 	struct kernels_binary *binaries; /* by key */

@@ -9,6 +9,7 @@
 #include "timeline/code/gpu_arithmetic.h"
 
 #define SLOTS (GPU_UNIFORM_PREDICATE) /* registers, uniform ones, predicates */
+#define SET_WORDS ((GPU_RESOURCES + 63) / 64)
 #define WARP 32
 #define WARP_BITS 5u
 #define ZERO_ALIGN 31u
@@ -253,9 +254,12 @@ static struct lanes_value opaque_of(const struct state *state, const struct gpu_
 {
 	struct lanes_value value = same(0, true);
 
-	for (unsigned r = 0; r < SLOTS; r++)
-		if (gpu_set_has(&in->uses, r) && !is_same(state->slots[r])) {
-			if (!is_same(value) && value.kind >= state->slots[r].kind)
+	for (unsigned w = 0; w < SET_WORDS; w++)
+		for (uint64_t left = in->uses.words[w]; left; left &= left - 1) {
+			unsigned r = w * 64 + (unsigned)__builtin_ctzll(left);
+
+			if (r >= SLOTS || is_same(state->slots[r]) ||
+				(!is_same(value) && value.kind >= state->slots[r].kind))
 				continue;
 			value = unknown(worse(state->slots[r], value));
 		}
@@ -360,6 +364,20 @@ static void note(struct finding *finding, const struct state *state, uint32_t i)
 	}
 }
 
+static void define(struct state *state, const struct gpu_instruction *in, const struct gpu_arithmetic *at,
+	unsigned r, struct lanes_value value)
+{
+	struct lanes_value now = value;
+
+	if (at->operation == GPU_COMPARE
+			? r < GPU_PREDICATE
+			: r != at->define && in->kind != GPU_KIND_LOAD && at->operation != GPU_OTHER)
+		now = beside(value, r);
+	if (r >= GPU_UNIFORM && r < GPU_PREDICATE)
+		now = same(value.kind == LANES_STEP ? value.align : 0, value.is_wide);
+	state->slots[r] = in->guard == GPU_ALWAYS ? now : joined(state->slots[r], now);
+}
+
 static void step(struct finding *finding, struct state *state, uint32_t i)
 {
 	const struct gpu_instruction *in = &finding->code->instructions[i];
@@ -372,19 +390,13 @@ static void step(struct finding *finding, struct state *state, uint32_t i)
 		for (unsigned r = 0; r < GPU_UNIFORM; r++)
 			state->slots[r] = unknown(LANES_UNKNOWN);
 	value = result_of(finding, state, i);
-	for (unsigned r = 0; r < SLOTS; r++) {
-		struct lanes_value now = value;
+	for (unsigned w = 0; w < SET_WORDS; w++)
+		for (uint64_t left = in->defines.words[w]; left; left &= left - 1) {
+			unsigned r = w * 64 + (unsigned)__builtin_ctzll(left);
 
-		if (!gpu_set_has(&in->defines, r))
-			continue;
-		if (at->operation == GPU_COMPARE
-				? r < GPU_PREDICATE
-				: r != at->define && in->kind != GPU_KIND_LOAD && at->operation)
-			now = beside(value, r);
-		if (r >= GPU_UNIFORM && r < GPU_PREDICATE)
-			now = same(value.kind == LANES_STEP ? value.align : 0, value.is_wide);
-		state->slots[r] = in->guard == GPU_ALWAYS ? now : joined(state->slots[r], now);
-	}
+			if (r < SLOTS)
+				define(state, in, at, r, value);
+		}
 }
 
 /* ---- flow ---- */

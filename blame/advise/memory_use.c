@@ -166,12 +166,14 @@ bool memory_use_find(struct memory_use *use, const struct kernel_code *code, con
 	struct gpu_set *changed = calloc((size_t)code->loops.count + 1, sizeof *changed);
 	bool ok;
 
-	*use = (struct memory_use){calloc((size_t)code->loops.count + 1, sizeof *use->scopes),
-		calloc((size_t)code->count + 1, sizeof *use->is_repeated)};
+	*use = (struct memory_use){.scopes = calloc((size_t)code->loops.count + 1, sizeof *use->scopes),
+		.is_repeated = calloc((size_t)code->count + 1, sizeof *use->is_repeated)};
 	ok = changed && use->scopes && use->is_repeated;
 	for (uint32_t i = 0; ok && i < code->count; i++) {
 		uint32_t loop = code->loop_of[i];
 
+		use->has_conflicts |= code->instructions[i].space == GPU_SPACE_SHARED &&
+				      lanes_conflicts(&lanes->values[i], code->instructions[i].bytes) > 1;
 		scope_take(&use->scopes[0], &code->instructions[i], &lanes->values[i], &samples[i]);
 		if (loop != LOOP_NONE)
 			scope_take(&use->scopes[loop + 1], &code->instructions[i], &lanes->values[i],

@@ -24,6 +24,7 @@ struct memory_scope {
 
 struct memory_use {
 	struct memory_scope *scopes; /* 1 + loop, 0: the function */
+	bool has_conflicts; /* some access of shared memory takes several turns, for all that is known */
 	bool *is_repeated;	     /* [instruction] an access in a loop that does not change its address */
 };
 

@@ -7,16 +7,6 @@
 #include "blame/advise/advice.h"
 #include "blame/advise/estimate.h"
 
-/* Some access takes several turns, for all that is known. */
-static bool has_conflicts(const struct kernel_function *function)
-{
-	for (uint32_t i = 0; i < function->code.count; i++)
-		if (function->code.instructions[i].space == GPU_SPACE_SHARED &&
-			lanes_conflicts(&function->lanes.values[i], function->code.instructions[i].bytes) > 1)
-			return true;
-	return false;
-}
-
 static bool matches(
 	const struct kernel *kernel, const struct kernel_function *function, const struct cause *cause)
 {
@@ -30,7 +20,7 @@ static bool matches(
 	/* A full queue holds back whatever comes next. */
 	return in->space == GPU_SPACE_SHARED ||
 	       (function->samples[cause->use].near * 2 > function->samples[cause->use].all[STALL_MTHR] &&
-		       has_conflicts(function));
+		       function->memory.has_conflicts);
 }
 
 /* What is left where the number of turns is known: one of them. */
