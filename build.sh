@@ -372,6 +372,10 @@ verb_bench() {
 		shift
 		exec python3 tests/bench/causes.py --build build "$@"
 	fi
+	if [ "${1-}" = python ]; then
+		shift
+		exec python3 tests/bench/python.py --build build "$@"
+	fi
 	if [ "${1-}" = collect ]; then
 		build/bench/store_bench
 		build/bench/collect_bench
@@ -474,8 +478,8 @@ verb_aarch64() {
 	run_tests build -R '^e2e\.record\.aarch64$'
 }
 
-# verb_stress [--python] [SECONDS] | --kills N | --cycles N : the tests run a part of it; HPCT_STRESS_SEED, HPCT_SEED
-# repeat one
+# verb_stress [--python] [SECONDS] | --stops N | --kills N | --cycles N : the tests run a part of it; HPCT_STRESS_SEED,
+# HPCT_SEED repeat one
 verb_stress() {
 	local room=record test=stress
 	ensure build test
@@ -487,6 +491,10 @@ verb_stress() {
 	elif [ "${1-}" = --cycles ]; then
 		test=cycles HPCT_CYCLES=${2:-1000}
 		export HPCT_CYCLES
+		shift "$#"
+	elif [ "${1-}" = --stops ]; then
+		room=python test=stops HPCT_STOPS=${2:-10000}
+		export HPCT_STOPS
 		shift "$#"
 	elif [ "${1-}" = --python ]; then
 		room=python
@@ -569,7 +577,12 @@ usage: ./build.sh [VERB]
   bench    measure overhead beside perf and hpcrun, start-up, bytes per sample, time to the first screen, and all
            of `bench collect` and `bench store`;
            `bench collect`: what the collector spends on a record, its writer alone and from the rings on;
+<<<<<<< HEAD
            `bench causes`: what it costs to record why threads wait: locks, conditions, pipes, MPI;
+           `bench python`: a sample of 30 Python frames, start-up, loops beside perf -X perf, of each interpreter given;
+=======
+           `bench causes`: what it costs to record why threads wait: locks, conditions, pipes, MPI, OpenMP's regions;
+>>>>>>> cause
            `bench attach`: what measuring from outside costs, beside perf record -p where it is installed;
            `bench view 1e9`: pictures and keys of the view on a run of so many records (1e8);
            `bench cuda`: what recording costs on an NVIDIA GPU (docs/gpu.md)
@@ -585,7 +598,8 @@ usage: ./build.sh [VERB]
   aarch64  cross-compile into build-aarch64/, run unit tests and recorded programs under qemu-user
   stress   a storm under every kind of trouble for 600 seconds, or as many as are given; `stress --kills 200`: kill -9
            of programs and collectors at random moments; `stress --cycles 1000`: attaches and detaches so often, both ways;
-           `stress --python`: interpreters of every CPython here
+           `stress --python`: interpreters of every CPython here; `stress --stops 10000`: each thread stopped that often
+           and its Python stack compared with an independent reader's
   real     what people run: lammps, python, node, go, java, ruby, R ... (installed on demand), bare and recorded: same
            output, whole stacks; and who made others wait: at a hot row of postgres under pgbench, for a slow rank
            of lammps, for the longest compile of make -j2 (real pgbench, real lammps, real make)

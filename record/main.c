@@ -592,6 +592,20 @@ static void attach_tell(const struct outside_found *found, const char *group, ui
 	fprintf(stderr, "; Ctrl-C ends that, and nothing else\n");
 }
 
+static void looks_tell(const struct outside_totals *totals)
+{
+	if (totals->looks)
+		fprintf(stderr,
+			"hpct-record: perf events are refused here (%s): threads were looked at 50 times a "
+			"second "
+			"%s, without what they started; a lower kernel.perf_event_paranoid, or a seccomp "
+			"filter that "
+			"lets perf_event_open through, gives all samples\n",
+			strerror(totals->looks),
+			totals->is_blind ? "in /proc alone, as ptrace is refused, too: no call paths"
+					 : "by ptrace");
+}
+
 static int attach_measure(
 	struct record *record, const struct outside_found *found, int stop, struct error *error)
 {
@@ -611,6 +625,7 @@ static int attach_measure(
 	attach_tell(found, plan.cgroup, for_ns);
 	outside_run(outside, stop, for_ns ? clock_now_ns() + for_ns : 0);
 	outside_close(outside, &totals);
+	looks_tell(&totals);
 	if (totals.threads_refused)
 		fprintf(stderr,
 			"hpct-record: %u threads were not measured: no descriptors were left for them; raise "

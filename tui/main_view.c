@@ -414,6 +414,8 @@ static int take_options(struct program_call *call, struct session *session, stru
 	result = options->lanes ? add_lanes(session, options->lanes, error) : 0;
 	if (!options->lanes && lanes_are_all(session->run))
 		lanes_suggest(session);
+	else if (!options->lanes)
+		lanes_suggest_spare(session);
 	if (!result)
 		result = open_other(call, session, error);
 	if (!result)

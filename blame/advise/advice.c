@@ -176,8 +176,8 @@ static void estimate_hidden(const struct kernel *kernel, struct advice *advice, 
 static void bound(struct advice *advice)
 {
 	advice->speedup = fmin(advice->speedup, ADVICE_MOST);
-	advice->low = fmin(advice->low, ADVICE_MOST);
-	advice->high = fmin(advice->high, ADVICE_MOST);
+	advice->low = fmin(advice->low, advice->speedup);
+	advice->high = fmin(fmax(advice->high, advice->speedup), ADVICE_MOST);
 	for (unsigned i = 0; i < advice->hotspot_count; i++)
 		advice->hotspots[i].speedup = fmin(advice->hotspots[i].speedup, ADVICE_MOST);
 }

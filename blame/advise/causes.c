@@ -18,7 +18,8 @@ const char *cause_class_name(enum cause_class class)
 {
 	static const char *const names[CAUSE_CLASS_COUNT] = {"self", "local memory dependency",
 		"constant memory dependency", "global memory dependency", "shared memory dependency",
-		"arithmetic dependency", "write-after-read dependency", "barrier", "memory fence"};
+		"arithmetic dependency", "write-after-read dependency", "barrier", "memory fence",
+		"divergent branch"};
 
 	return names[class];
 }

@@ -17,9 +17,10 @@
 /* Samples of one instruction by reason: all, and those of them at which the scheduler issued nothing. */
 struct cause_samples {
 	double all[STALL_COUNT], latency[STALL_COUNT];
-	/* Parts of the above: of GMEM, IDEP and SYNC by what the vendor's reason tells. */
+	/* Parts of the above: of IDEP, SYNC and MTHR by what the vendor's reason tells. */
 	double fixed, fixed_latency; /* IDEP: waits for an instruction of fixed latency */
 	double fence, fence_latency; /* SYNC: waits for memory, not for threads */
+	double near;		     /* MTHR: of the queue of shared memory and special functions */
 };
 
 enum cause_class {   /* S2 Fig 5 */
@@ -32,6 +33,7 @@ enum cause_class {   /* S2 Fig 5 */
 	CAUSE_WAR,
 	CAUSE_BARRIER, /* synchronization */
 	CAUSE_FENCE,
+	CAUSE_DIVERGENCE, /* of advice alone: a branch, and what its ways wait for most */
 	CAUSE_CLASS_COUNT
 };
 const char *cause_class_name(enum cause_class class);

@@ -7,6 +7,20 @@
 #define STEPS_FEW (UINT64_C(1) << 24)
 #define STEPS_EACH (UINT64_C(1) << 16) /* of each instruction */
 
+/* How threads of a warp differ, and what that costs. */
+static int lanes_analyse(const struct kernel *kernel, struct kernel_function *function, struct error *error)
+{
+	int rc = lanes_find(
+		&function->lanes, &function->code, function->is_kernel, kernel->shape.extent + 3, error);
+
+	if (rc)
+		return rc;
+	if (!memory_use_find(&function->memory, &function->code, &function->lanes, function->samples))
+		return error_memory(error);
+	return divergence_find(&function->divergence, &function->code, &function->lanes, function->samples,
+		kernel->period, error);
+}
+
 int kernel_analyse(struct kernel *kernel, struct error *error)
 {
 	int rc = 0;
@@ -31,6 +45,8 @@ int kernel_analyse(struct kernel *kernel, struct error *error)
 		parse_budget_allow(&budget, STEPS_FEW + (uint64_t)function->code.count * STEPS_EACH, 0);
 		rc = causes_find(&function->causes, &function->code.flow, function->samples,
 			kernel->architecture, &budget, error);
+		if (rc == 0)
+			rc = lanes_analyse(kernel, function, error);
 	}
 	kernel->active = kernel->total - kernel->latency;
 	return rc;

@@ -7,12 +7,17 @@
 #define BLAME_KERNEL_H
 
 #include "blame/advise/causes.h"
+#include "blame/advise/divergence.h"
 #include "blame/advise/kernel_code.h"
+#include "blame/advise/memory_use.h"
 
 struct kernel_function {
 	struct kernel_code code;
 	struct cause_samples *samples; /* [code.count] */
 	struct causes causes;
+	struct lanes lanes;
+	struct divergence divergence;
+	struct memory_use memory;
 	double total, active; /* samples x period */
 	bool is_kernel;	      /* false: a device function that it calls */
 };
@@ -29,6 +34,9 @@ struct kernel {
 	uint64_t time_ns, launches;
 	uint32_t context; /* of the run: the launching path that took most time; 0: no launch is known */
 	uint64_t context_ns, paths; /* its time; how many paths there are */
+	/* Launches that their queue waited for (kernels_chains.c), their time, and that of the gaps before.
+	 */
+	uint64_t chained, chained_ns, chained_gap_ns;
 	struct kernel_shape shape;
 	const struct architecture *architecture;
 	unsigned multiprocessors;
@@ -39,6 +47,13 @@ struct kernel {
 	double total, active, latency, issued;
 	double unread; /* part of `total`: of code that could not be read */
 };
+
+/* True of a wait for a load that waits behind others: with more of them under way at once it takes longer. */
+static inline bool memory_is_limit(const struct kernel_function *function, const struct cause *cause)
+{
+	return cause->class == CAUSE_GLOBAL && cause->stall == STALL_GMEM &&
+	       memory_is_saturated(memory_scope_of(&function->memory, &function->code, cause->use));
+}
 
 /* Finds causes and totals, once functions have code and samples. */
 int kernel_analyse(struct kernel *kernel, struct error *error);

@@ -194,6 +194,8 @@ static void sample_add(
 	bool is_fixed = metric->vendor_bytes == 4 && memcmp(metric->vendor, "wait", 4) == 0;
 	bool is_fence = metric->vendor_bytes == 6 && memcmp(metric->vendor, "membar", 6) == 0;
 
+	if (metric->vendor_bytes == 12 && memcmp(metric->vendor, "mio_throttle", 12) == 0)
+		to->near += sample->weight;
 	to->all[metric->stall] += sample->weight;
 	if (metric->is_latency)
 		to->latency[metric->stall] += sample->weight;
@@ -371,6 +373,8 @@ int kernels_open(struct kernels **out, struct run *run, const struct select *sel
 	if (rc == 0)
 		rc = kernels_launches(kernels, select, error);
 	if (rc == 0)
+		rc = kernels_chains(kernels, select, error);
+	if (rc == 0)
 		rc = kernels_analyse(kernels, error);
 	if (rc < 0) {
 		kernels_close(kernels);
@@ -383,6 +387,9 @@ int kernels_open(struct kernels **out, struct run *run, const struct select *sel
 void kernels_function_fini(struct kernel_function *function)
 {
 	causes_fini(&function->causes);
+	lanes_fini(&function->lanes);
+	divergence_fini(&function->divergence);
+	memory_use_fini(&function->memory);
 	free(function->samples);
 	kernel_code_fini(&function->code);
 }

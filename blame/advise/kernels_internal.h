@@ -67,6 +67,10 @@ struct kernel_function *kernels_function(struct kernel *kernel, struct gpu_code 
 	const struct gpu_function *function, struct error *error);
 void kernels_function_fini(struct kernel_function *function);
 
+/* The kernel that a context of the run launched; NULL: none in the list. */
+struct kernel *kernels_launched(struct kernels *kernels, uint32_t context);
+/* Launches that their queue waited for. */
+int kernels_chains(struct kernels *kernels, const struct select *select, struct error *error);
 /* Times, launches, paths and shapes of the kernels in the window. */
 int kernels_launches(struct kernels *kernels, const struct select *select, struct error *error);
 

@@ -64,7 +64,7 @@ static struct kernel_shape shape_of(const char *text, size_t size)
 	return shape;
 }
 
-static struct kernel *kernel_named(struct kernels *kernels, uint32_t context)
+struct kernel *kernels_launched(struct kernels *kernels, uint32_t context)
 {
 	const struct run_context *c = run_context(kernels->run, context);
 	const char *name;
@@ -102,7 +102,7 @@ static int batch_take(struct launches *launches, const struct batch *batch, stru
 			const char *text = batch_attributes(kernels->run, batch, i, &size);
 
 			*launched = (struct launched){.context = batch->context[i],
-				.kernel = kernel_named(kernels, batch->context[i]),
+				.kernel = kernels_launched(kernels, batch->context[i]),
 				.shape = shape_of(text, size)};
 			launches->count = at + 1;
 		}

@@ -33,7 +33,9 @@ extern const unsigned optimizer_count;
 extern const struct optimizer optimizer_register_reuse, optimizer_strength_reduction,
 	optimizer_function_split, optimizer_fast_math, optimizer_warp_balance, optimizer_memory_transactions,
 	optimizer_shared_memory, optimizer_loop_unrolling, optimizer_code_reordering,
-	optimizer_function_inlining, optimizer_block_increase, optimizer_thread_increase;
+	optimizer_function_inlining, optimizer_block_increase, optimizer_thread_increase,
+	optimizer_divergence, optimizer_wave_tail, optimizer_graph_launch, optimizer_vector_access,
+	optimizer_redundant_loads, optimizer_async_copy, optimizer_tensor_cores;
 
 /* True where an address lies in code of CUDA's math library, inlined or called. */
 bool optimizer_is_math(const struct kernel_function *function, uint32_t instruction);

@@ -5,7 +5,9 @@
 static bool matches(
 	const struct kernel *kernel, const struct kernel_function *function, const struct cause *cause)
 {
-	(void)kernel, (void)function;
+	(void)kernel;
+	if (memory_is_limit(function, cause))
+		return false;
 	return cause->class == CAUSE_GLOBAL || cause->class == CAUSE_ARITHMETIC ||
 	       cause->class == CAUSE_SHARED || cause->class == CAUSE_WAR;
 }

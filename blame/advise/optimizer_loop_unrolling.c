@@ -9,6 +9,8 @@ static bool matches(
 			     cause->class == CAUSE_SHARED || cause->class == CAUSE_WAR;
 
 	(void)kernel;
+	if (memory_is_limit(function, cause))
+		return false;
 	return is_dependency &&
 	       kernel_code_common_loop(&function->code, cause->define, cause->use) != LOOP_NONE;
 }

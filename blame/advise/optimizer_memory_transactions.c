@@ -1,55 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* optimizer_memory_transactions.c - the queue of global memory is full (S2 Table II). */
+/* optimizer_memory_transactions.c - global memory is asked for more sectors than threads need (S2 Table II).
+ * Accesses whose neighbours read beside each other are none of its matter: no other order of them moves less.
+ */
+#include <math.h>
+
 #include "blame/advise/advice.h"
 #include "blame/advise/estimate.h"
 
-#define LATENCY_CYCLES 800.0	/* of a load that misses all caches while nothing else is under way */
-#define SATURATED_CYCLES 1200.0 /* a load that takes longer waits behind others */
-
-/* Cycles that the use of a load waits each time: its samples that stall for each that issued. */
-static double wait_of(const struct kernel_function *function, uint32_t use)
-{
-	const struct cause_samples *s = &function->samples[use];
-
-	return s->all[STALL_NONE] > 0 ? s->all[STALL_GMEM] / s->all[STALL_NONE] : 0;
-}
-
-static bool is_saturated(const struct kernel_function *function, const struct cause *cause)
-{
-	return cause->class == CAUSE_GLOBAL && cause->stall == STALL_GMEM &&
-	       wait_of(function, cause->use) > SATURATED_CYCLES;
-}
+#define LATENCY_CYCLES 800.0 /* of a load that misses all caches while nothing else is under way */
 
 static bool matches(
 	const struct kernel *kernel, const struct kernel_function *function, const struct cause *cause)
 {
-	const struct gpu_instruction *in = &function->code.instructions[cause->use];
+	const struct cause_samples *samples = &function->samples[cause->use];
+	const struct memory_scope *scope = memory_scope_of(&function->memory, &function->code, cause->use);
 
 	(void)kernel;
-	if (is_saturated(function, cause))
-		return true;
-	return cause->stall == STALL_MTHR && in->space != GPU_SPACE_SHARED && in->space != GPU_SPACE_NONE &&
-	       in->space != GPU_SPACE_LOCAL;
+	if (!memory_is_wasteful(scope))
+		return false;
+	if (cause->class == CAUSE_GLOBAL && cause->stall == STALL_GMEM)
+		return memory_is_saturated(scope);
+	/* A full queue of global memory holds back whatever comes next. */
+	return cause->stall == STALL_MTHR && samples->near * 2 <= samples->all[STALL_MTHR] &&
+	       function->code.instructions[cause->use].space != GPU_SPACE_LOCAL;
 }
 
-/* Fewer transactions take away what a load waits beyond its own latency. */
+/* What is left of the samples of a cause. With the transactions the time of saturated memory shrinks; but a
+ * load keeps its latency, while caches may hold already what others move in vain. Between these two: their
+ * geometric mean. */
+static double stays_of(const struct memory_scope *scope, enum stall stall)
+{
+	double waste = memory_waste(scope), needed = waste > 0 ? 1 / waste : 0;
+	double latency = stall == STALL_GMEM ? fmin(1, LATENCY_CYCLES / scope->longest) : needed;
+
+	if (latency <= needed)
+		return needed;
+	return needed > 0 ? sqrt(needed * latency) : latency;
+}
+
 static bool judge(const struct kernel *kernel, struct advice *advice)
 {
-	double stays = 0;
+	double stays = 0, most = 1;
 
 	for (size_t f = 0; f < kernel->function_count; f++) {
 		const struct kernel_function *function = &kernel->functions[f];
 
 		for (size_t c = 0; c < function->causes.count; c++) {
 			const struct cause *cause = &function->causes.list[c];
+			const struct memory_scope *scope =
+				memory_scope_of(&function->memory, &function->code, cause->use);
 
-			if (is_saturated(function, cause))
-				stays += cause->samples * LATENCY_CYCLES / wait_of(function, cause->use);
+			if (!matches(kernel, function, cause))
+				continue;
+			stays += cause->samples * stays_of(scope, (enum stall)cause->stall);
+			most = fmax(most, memory_waste(scope));
 		}
 	}
 	advice->speedup = estimate_elimination(kernel->total, advice->matched - stays);
-	if (advice->low > advice->speedup)
-		advice->low = advice->speedup;
+	/* All fields of a structure may be needed; and whatever waits beside the loads may go with them. */
+	advice->low = estimate_elimination(kernel->total, (advice->matched - stays) / 2);
+	advice->high = fmax(advice->speedup, most);
 	return true;
 }
 
@@ -58,9 +68,10 @@ const struct optimizer optimizer_memory_transactions = {.name = "memory-transact
 	.category = OPTIMIZER_ELIMINATES,
 	.matches = matches,
 	.judge = judge,
-	.hints = "More transactions of global memory are asked for than it can serve: its queue is full, or "
-		 "loads take longer "
-		 "than memory's latency.\n"
-		 "1. Let neighbouring threads access neighbouring addresses.\n"
+	.hints = "Threads of a warp access places far apart: global memory moves more than they need, its "
+		 "queue is full, "
+		 "or loads take longer than memory's latency.\n"
+		 "1. Let neighbouring threads access neighbouring addresses: arrays of fields rather than of "
+		 "structures, another order of loops, a tile in shared memory.\n"
 		 "2. Load 8 or 16 bytes at a time (float2, float4).\n"
 		 "3. Load what several threads use once, into shared memory."};

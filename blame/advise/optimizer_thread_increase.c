@@ -17,7 +17,8 @@ static bool judge(const struct kernel *kernel, struct advice *advice)
 	double warps, new_warps, full, rate;
 	unsigned now, then;
 
-	if (!shape->grid || !shape->block || shape->block >= BLOCK)
+	/* A block that has a multiprocessor for itself takes as long with fewer warps. */
+	if (!shape->grid || !shape->block || shape->block >= BLOCK || shape->grid <= kernel->multiprocessors)
 		return false;
 	now = architecture_warps(architecture, (unsigned)shape->block, shape->registers, shape->shared_bytes);
 	then = architecture_warps(architecture, BLOCK, shape->registers,

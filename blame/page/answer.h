@@ -125,7 +125,8 @@ struct answer_late_row {
 struct answer_late_rows {
 	struct answer_late_row *rows;
 	size_t count;
-	uint64_t left; /* of --top */
+	uint64_t left;	  /* of --top, or of the terminal's default */
+	uint64_t parties; /* all that the selection asks for, those behind --top, too */
 	uint32_t left_out;
 	struct last_arrival late;
 };

@@ -57,7 +57,7 @@ int answer_findings(struct program_call *call, const struct ask *ask, struct err
 	bool is_table = call->format == REPORT_TABLE;
 	struct findings findings;
 	struct report *report;
-	size_t shown = 0;
+	uint64_t wanted = 0, top = program_top(call);
 	int result = coverage_require(call->run, call->select, error);
 
 	if (!result)
@@ -72,14 +72,17 @@ int answer_findings(struct program_call *call, const struct ask *ask, struct err
 			is_table ? table_columns : script_columns, is_table ? 5 : 9, error);
 	if (result)
 		return result;
-	for (size_t i = 0; i < findings.count && shown < select_top(call->select); i++) {
+	for (size_t i = 0; i < findings.count; i++) {
 		if (!select_wants_context(call->select, findings.list[i].context))
 			continue;
-		shown++;
+		if (++wanted > top)
+			continue;
 		if (is_table)
 			table_row(report, call, &findings.list[i]);
 		else
 			script_row(report, call, &findings.list[i]);
 	}
-	return report_close(report, error);
+	result = report_close(report, error);
+	program_say_left_out(call, wanted);
+	return result;
 }

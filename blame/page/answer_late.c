@@ -62,12 +62,15 @@ static void put_parties(struct answer_late_rows *rows, struct program_call *call
 	const struct last_arrival *late, const struct last_arrival_party *parties, uint32_t count,
 	uint64_t held_ns)
 {
-	for (uint32_t i = 0; i < count && rows->left; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		uint32_t stream = parties[i].stream;
 
 		if (!related_is_process(late->related, stream) ||
 			(parties[i].role == LAST_ARRIVAL_THREAD &&
 				!related_is_reported(late->related, stream)))
+			continue;
+		rows->parties++;
+		if (!rows->left)
 			continue;
 		rows->rows[rows->count++] = row_of(call, &parties[i], held_ns);
 		rows->left--;
@@ -81,7 +84,7 @@ static int rows_make(struct answer_late_rows *rows, struct program_call *call,
 {
 	size_t most = (size_t)late->count + late->message_count + late->thread_count + 2;
 
-	rows->left = select_top(call->select);
+	rows->left = program_top(call);
 	rows->rows = arena_calloc(&call->arena, most, sizeof *rows->rows);
 	if (!rows->rows)
 		return error_memory(error);
@@ -202,5 +205,7 @@ int answer_late(struct program_call *call, const struct ask *ask, struct error *
 		return result;
 	for (size_t i = 0; i < rows.count; i++)
 		print_row(report, &rows.rows[i]);
-	return report_close(report, error);
+	result = report_close(report, error);
+	program_say_left_out(call, rows.parties);
+	return result;
 }

@@ -72,7 +72,7 @@ static void fill(struct matrix *matrix, const struct call_waits *waits)
 
 		if (wait->state == CALL_WAIT_LATE_SENDER && wait->other != CALL_WAIT_UNTOLD)
 			pair_of(matrix, matrix->number_of[wait->other], matrix->number_of[wait->waiter])
-				->wait_ns += wait->end_ns - wait->begin_ns;
+				->wait_ns += wait->waited_ns;
 	}
 }
 
@@ -121,7 +121,7 @@ static const struct report_column columns[] = {{"from", REPORT_TEXT}, {"to", REP
 
 static int print_rows(struct program_call *call, const struct matrix *matrix, struct error *error)
 {
-	uint64_t left = select_top(call->select);
+	uint64_t pairs = 0, top = program_top(call);
 	struct report *report;
 	int result = report_open(&report, stdout, call->format, "hpct-blame", columns,
 		sizeof columns / sizeof *columns, error);
@@ -132,9 +132,8 @@ static int print_rows(struct program_call *call, const struct matrix *matrix, st
 		for (uint32_t to = 0; to < matrix->count; to++) {
 			const struct pair *pair = pair_of(matrix, from, to);
 
-			if ((!pair->messages && !pair->wait_ns) || !left)
+			if ((!pair->messages && !pair->wait_ns) || ++pairs > top)
 				continue;
-			left--;
 			report_string(
 				report, answer_party_name(call->run, matrix->first[from], &call->arena));
 			report_string(report, answer_party_name(call->run, matrix->first[to], &call->arena));
@@ -143,7 +142,9 @@ static int print_rows(struct program_call *call, const struct matrix *matrix, st
 			report_number(report, pair->wait_ns);
 			report_row(report);
 		}
-	return report_close(report, error);
+	result = report_close(report, error);
+	program_say_left_out(call, pairs);
+	return result;
 }
 
 /* ---- a square ---- */

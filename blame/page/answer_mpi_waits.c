@@ -39,7 +39,7 @@ static bool add(struct state_table *table, const struct call_wait *wait)
 {
 	bool is_told = wait->other != CALL_WAIT_UNTOLD, is_new;
 	struct state_key key = {wait->state, wait->context, is_told ? wait->other_context : 0, is_told};
-	uint64_t time_ns = wait->end_ns - wait->begin_ns;
+	uint64_t time_ns = wait->waited_ns;
 	uint32_t id = key_ids_put(&table->ids, &key, &is_new);
 	struct state_row *row;
 
@@ -48,7 +48,7 @@ static bool add(struct state_table *table, const struct call_wait *wait)
 	row = &table->rows[id];
 	if (is_new)
 		*row = (struct state_row){.key = key};
-	if (time_ns > row->longest.end_ns - row->longest.begin_ns)
+	if (time_ns > row->longest.waited_ns)
 		row->longest = *wait;
 	row->time_ns += time_ns;
 	row->waits++;

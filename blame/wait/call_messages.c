@@ -137,9 +137,10 @@ static void find_windows(struct call_messages *messages, const struct call_reque
 		if (side->window == CALL_WINDOW_NONE)
 			continue;
 		window = &requests->windows[side->window];
-		/* What tests found over has waited for an unknown part of the time. */
-		side->wait_begin_ns = window->is_polled ? window->end_ns : window->begin_ns;
+		side->wait_begin_ns = window->begin_ns;
 		side->end_ns = window->end_ns;
+		side->is_polled = window->is_polled;
+		side->polled_by = window->stream;
 	}
 }
 

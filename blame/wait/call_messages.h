@@ -35,7 +35,9 @@ struct message_side {
 	uint32_t tag;
 	uint32_t pair; /* its own */
 	uint32_t window;
+	uint32_t polled_by; /* stream whose tests found it over */
 	bool is_receive;
+	bool is_polled; /* part of the time since wait_begin_ns is work */
 };
 
 struct message {

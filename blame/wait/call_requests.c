@@ -106,7 +106,8 @@ static void end_window(struct call_requests *requests, uint32_t *begun, uint32_t
 {
 	struct call_window *window = &requests->windows[*begun], *wait = &requests->windows[end];
 
-	*begun = CALL_WINDOW_NONE;
+	if (!wait->is_for_some)
+		*begun = CALL_WINDOW_NONE;
 	window->begin_ns = wait->is_polled ? window->begin_ns : wait->begin_ns;
 	window->end_ns = wait->end_ns;
 	window->stream = wait->stream;

@@ -6,6 +6,7 @@
  *   |Irecv 0x1f| ==work== |~~Wait 0x1f~~~|         the window of the Irecv is the Wait
  *   |Ibarrier 0x2e| ==work== T ==work== T          tests alone: from the call to the test that found it over,
  *                                                  polled: work may lie in between
+ *   |~Waitany 0x1f+0x2e~| |~~Waitany 0x1f~~|       the last that names it before its handle begins anew
  */
 #ifndef BLAME_CALL_REQUESTS_H
 #define BLAME_CALL_REQUESTS_H
@@ -22,6 +23,7 @@ struct call_window {
 	uint64_t begin_ns, end_ns; /* end_ns 0: nobody waited for it */
 	uint32_t stream;	   /* that waited */
 	bool is_polled;
+	bool is_for_some; /* ends one or some of what it names */
 };
 
 struct call_request_event;

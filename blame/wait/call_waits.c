@@ -46,7 +46,7 @@ enum call_wait_state call_wait_state_of(const char *call)
 
 bool call_waits_put(struct call_waits *waits, const struct call_wait *wait)
 {
-	if (wait->begin_ns >= wait->end_ns)
+	if (wait->begin_ns >= wait->end_ns || !wait->waited_ns)
 		return true;
 	if (!array_widen(&waits->list, &waits->capacity, waits->count, sizeof(*waits->list)))
 		return false;

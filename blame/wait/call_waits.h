@@ -36,6 +36,7 @@ extern const char *const call_wait_names[CALL_WAIT_STATES];
 /* Times are the run's, on each stream's own host. */
 struct call_wait {
 	uint64_t begin_ns, end_ns; /* in the window of the question */
+	uint64_t waited_ns;	   /* of that; less where it asked by tests and worked in between */
 	uint64_t from_ns;	   /* when the other came */
 	uint64_t since_ns; /* end of the call that the other made before: what it did since made it late */
 	uint32_t waiter, other;		 /* streams; other CALL_WAIT_UNTOLD: the clocks do not tell */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * critical_replay.c - see critical_path.h: the graph run forward. Of each wait the new times of its begin and
- * end are kept; between two waits of a stream lies work.
+ * critical_replay.c - see critical_path.h: the graph run forward. Of each wait the new time of its end is
+ * kept; between two waits of a stream lies work.
  *
  *   was    0      10~~~~~~30        40        new time of 35 = new time of 30 + what is left of 30..35
  *   new    0      8~~~~22           32
@@ -14,6 +14,7 @@
 
 #include "blame/wait/critical_path.h"
 #include "store/base/heap.h"
+#include "store/base/huge_pages.h"
 #include "store/base/search_near.h"
 
 /* The new times of a moment, one for each question. */
@@ -36,7 +37,7 @@ struct critical_replay {
 	size_t *order; /* causes by end; from cause_count on the births of streams */
 	size_t order_count;
 	struct line *lines;
-	struct times *begins, *ends; /* by cause */
+	struct times *ends; /* by cause */
 	/* of one run */
 	const struct critical_change *changes;
 	uint64_t *before; /* by change: changed time of its stream before it */
@@ -121,6 +122,14 @@ static bool order_make(struct critical_replay *replay)
 	return heap != NULL;
 }
 
+static void *large_new(size_t bytes)
+{
+	void *memory = malloc(bytes);
+
+	huge_pages_advise(memory, bytes);
+	return memory;
+}
+
 int critical_replay_new(
 	struct critical_replay **replay, const struct critical_graph *graph, struct error *error)
 {
@@ -131,11 +140,10 @@ int critical_replay_new(
 	if (!made)
 		return error_memory(error);
 	made->graph = graph;
-	made->order = malloc((causes + graph->stream_count) * sizeof(*made->order));
+	made->order = large_new((causes + graph->stream_count) * sizeof(*made->order));
 	made->lines = calloc(graph->stream_count + 1u, sizeof(*made->lines));
-	made->begins = malloc(causes * sizeof(*made->begins));
-	made->ends = malloc(causes * sizeof(*made->ends));
-	if (!made->order || !made->lines || !made->begins || !made->ends || !order_make(made))
+	made->ends = large_new(causes * sizeof(*made->ends));
+	if (!made->order || !made->lines || !made->ends || !order_make(made))
 		return error_memory(error);
 	return 0;
 }
@@ -146,7 +154,6 @@ void critical_replay_free(struct critical_replay *replay)
 		return;
 	free(replay->order);
 	free(replay->lines);
-	free(replay->begins);
 	free(replay->ends);
 	free(replay->before);
 	free(replay);
@@ -232,18 +239,6 @@ static bool cause_begins_until(const void *own, size_t number)
 	return causes[number].begin_ns <= moment->time_ns;
 }
 
-/* In a wait: as far as it has come, at most to its end. */
-static void in_wait(const struct critical_replay *replay, size_t number, uint64_t time_ns, struct times *is)
-{
-	uint64_t passed_ns = time_ns - replay->graph->causes[number].begin_ns;
-
-	for (unsigned w = 0; w < replay->what_count; w++) {
-		uint64_t is_ns = replay->begins[number].ns[w] + passed_ns;
-
-		is->ns[w] = is_ns < replay->ends[number].ns[w] ? is_ns : replay->ends[number].ns[w];
-	}
-}
-
 /* Work from a moment on whose new times are known; `before_ns`: changed time before it. */
 static void after(struct critical_replay *replay, struct line *line, uint64_t was_ns,
 	const struct times *were, uint64_t before_ns, uint64_t time_ns, struct times *is)
@@ -252,6 +247,36 @@ static void after(struct critical_replay *replay, struct line *line, uint64_t wa
 
 	for (unsigned w = 0; w < replay->what_count; w++)
 		is->ns[w] = were->ns[w] + work_of(&replay->whats[w], time_ns - was_ns, changed_ns);
+}
+
+/* In the work that leads up to that wait, or to line->end. */
+static void before_wait(
+	struct critical_replay *replay, struct line *line, size_t number, uint64_t time_ns, struct times *is)
+{
+	uint64_t was_ns;
+
+	if (number == line->first) {
+		after(replay, line, line->birth_ns, &line->birth,
+			changed_before(replay, line, line->birth_ns), time_ns, is);
+		return;
+	}
+	was_ns = replay->graph->causes[number - 1].end_ns;
+	after(replay, line, was_ns, &replay->ends[number - 1],
+		number == line->done ? line->changed_ns : changed_before(replay, line, was_ns), time_ns, is);
+}
+
+/* In a wait: as far as it has come, at most to its end. */
+static void in_wait(
+	struct critical_replay *replay, struct line *line, size_t number, uint64_t time_ns, struct times *is)
+{
+	uint64_t begin_ns = replay->graph->causes[number].begin_ns;
+
+	before_wait(replay, line, number, begin_ns, is);
+	for (unsigned w = 0; w < replay->what_count; w++) {
+		uint64_t is_ns = is->ns[w] + (time_ns - begin_ns);
+
+		is->ns[w] = is_ns < replay->ends[number].ns[w] ? is_ns : replay->ends[number].ns[w];
+	}
 }
 
 /* The new times of a moment of the stream; all before it has happened. */
@@ -268,16 +293,10 @@ static void times_of(struct critical_replay *replay, uint32_t stream, uint64_t t
 		return;
 	}
 	at = search_near(line->first, line->done, line->done, cause_begins_until, &moment);
-	if (at == line->first)
-		after(replay, line, line->birth_ns, &line->birth,
-			changed_before(replay, line, line->birth_ns), time_ns, is);
-	else if (causes[at - 1].end_ns > time_ns)
-		in_wait(replay, at - 1, time_ns, is);
+	if (at > line->first && causes[at - 1].end_ns > time_ns)
+		in_wait(replay, line, at - 1, time_ns, is);
 	else
-		after(replay, line, causes[at - 1].end_ns, &replay->ends[at - 1],
-			at == line->done ? line->changed_ns
-					 : changed_before(replay, line, causes[at - 1].end_ns),
-			time_ns, is);
+		before_wait(replay, line, at, time_ns, is);
 }
 
 static void take_birth(struct critical_replay *replay, uint32_t stream)
@@ -308,13 +327,13 @@ static void take_wait(struct critical_replay *replay, size_t number)
 	uint64_t from_ns = cause->from_ns < cause->end_ns ? cause->from_ns : cause->end_ns;
 	bool is_led = has_party(graph, cause, from_ns);
 	struct line *line = &replay->lines[cause->waiter];
-	struct times *begins = &replay->begins[number], *ends = &replay->ends[number];
+	struct times begins, *ends = &replay->ends[number];
 
-	times_of(replay, cause->waiter, cause->begin_ns, begins);
+	times_of(replay, cause->waiter, cause->begin_ns, &begins);
 	if (is_led)
 		times_of(replay, cause->party, from_ns, ends);
 	for (unsigned w = 0; w < replay->what_count; w++) {
-		uint64_t begin_ns = begins->ns[w];
+		uint64_t begin_ns = begins.ns[w];
 
 		if (is_led)
 			ends->ns[w] = later(begin_ns, ends->ns[w] + (cause->end_ns - from_ns));

@@ -160,6 +160,29 @@ static bool own_rank(const struct call_search *search, const struct mpi_span *sp
 	return *rank != UINT32_MAX;
 }
 
+/* A probe waits for the message that the next receive takes. */
+static void probe_put(struct call_search *search, const struct mpi_span *span)
+{
+	struct call_probe *probe = &search->probe;
+
+	probe->stream = span->batch->stream;
+	probe->begin_ns = span->batch->begin_ns[span->row];
+	probe->context = span->batch->context[span->row];
+	probe->tag = small_attribute(span, "tag", MESSAGE_TAG_ANY);
+	memcpy(probe->communicator, span->communicator, sizeof probe->communicator);
+	probe->is_there = other_rank(span, "peer", &probe->rank) && probe->rank != MESSAGE_RANK_ANY;
+}
+
+static bool is_probed(const struct call_search *search, const struct mpi_span *span)
+{
+	const struct call_probe *probe = &search->probe;
+	uint32_t rank;
+
+	return probe->is_there && probe->stream == span->batch->stream && other_rank(span, "peer", &rank) &&
+	       rank == probe->rank && !strcmp(probe->communicator, span->communicator) &&
+	       (probe->tag == MESSAGE_TAG_ANY || probe->tag == small_attribute(span, "tag", MESSAGE_TAG_ANY));
+}
+
 static bool take_side(
 	struct call_search *search, const struct mpi_span *span, bool is_receive, bool waits, uint32_t window)
 {
@@ -181,6 +204,11 @@ static bool take_side(
 		.is_receive = is_receive};
 	uint32_t own, other;
 
+	if (is_receive && is_probed(search, span)) {
+		side.wait_begin_ns = search->probe.begin_ns;
+		side.context = search->probe.context;
+		search->probe.is_there = false;
+	}
 	if (!other_rank(span, is_second ? "source" : "peer", &other) || !own_rank(search, span, &own))
 		return true;
 	side.party = last_arrival_party(
@@ -195,7 +223,10 @@ static bool take_message(struct call_search *search, const struct mpi_span *span
 	static const char *const sends[] = {"MPI_Send", "MPI_Ssend", "MPI_Rsend", "MPI_Bsend", "MPI_Isend",
 		"MPI_Issend", "MPI_Irsend", "MPI_Ibsend"};
 
-	if (!strcmp(span->call, "MPI_Recv") || !strcmp(span->call, "MPI_Irecv"))
+	if (!strcmp(span->call, "MPI_Probe"))
+		probe_put(search, span);
+	if (!strcmp(span->call, "MPI_Recv") || !strcmp(span->call, "MPI_Irecv") ||
+		!strcmp(span->call, "MPI_Mprobe"))
 		return take_side(search, span, true, true, window);
 	if (!strcmp(span->call, "MPI_Sendrecv") || !strcmp(span->call, "MPI_Sendrecv_replace"))
 		return take_side(search, span, false, false, window) &&
@@ -213,8 +244,9 @@ static bool take_requests(struct call_search *search, const struct mpi_span *spa
 {
 	const struct batch *batch = span->batch;
 	bool is_test = !strncmp(span->call, "MPI_Test", 8);
-	struct call_window wait = {
-		batch->begin_ns[span->row], batch->end_ns[span->row], batch->stream, is_test};
+	bool is_for_some = !strcmp(span->call, "MPI_Waitany") || !strcmp(span->call, "MPI_Waitsome");
+	struct call_window wait = {batch->begin_ns[span->row], batch->end_ns[span->row], batch->stream,
+		is_test, is_for_some};
 
 	*window = CALL_WINDOW_NONE;
 	if (span->has_requests && span->communicator[0]) {

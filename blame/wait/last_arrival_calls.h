@@ -61,6 +61,14 @@ struct call_most {
 	struct call_work late, early;
 };
 
+/* The last MPI_Probe() of the stream that is being read. */
+struct call_probe {
+	uint64_t begin_ns;
+	uint32_t stream, context, rank, tag;
+	char communicator[COMMUNICATOR_BYTES];
+	bool is_there;
+};
+
 struct call_search {
 	struct run *run;
 	const struct idle_question *question;
@@ -70,6 +78,7 @@ struct call_search {
 	size_t count, capacity;
 	struct call_requests requests;
 	struct call_messages messages;
+	struct call_probe probe;
 	struct host_clocks *clocks;
 	struct call_reach *reach; /* scratch, by clock */
 	struct call_meeting *meetings;
@@ -97,7 +106,7 @@ int last_arrival_judge(
  * `context` stays where nothing is known. */
 int last_arrival_work(const struct call_search *search, const struct call_most *most, uint32_t *context,
 	struct error *error);
-/* Of a stretch of a thread's time, what it spent in functions that only wait. */
+/* Of a stretch of a thread's time, within the question's window, what it spent in functions that only wait. */
 int last_arrival_polled(const struct call_search *search, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
 	uint64_t *polled_ns, struct error *error);
 

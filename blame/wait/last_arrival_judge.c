@@ -77,9 +77,14 @@ static const struct call_stay *waited_for(const struct call_stay *stays, size_t 
 	return root && stay != root ? root : last;
 }
 
+static int put_told(struct call_waits *told, const struct call_wait *wait, struct error *error)
+{
+	return call_waits_put(told, wait) ? 0 : error_memory(error);
+}
+
 /* Tells the wait of one stay. The last of a call has waited for nobody. */
-static bool tell_stay(const struct call_search *search, const struct call_stay *stays, size_t count,
-	const struct call_stay *stay, bool is_told)
+static int tell_stay(const struct call_search *search, const struct call_stay *stays, size_t count,
+	const struct call_stay *stay, bool is_told, struct error *error)
 {
 	enum call_wait_state state;
 	const struct call_stay *other = waited_for(stays, count, stay, &state);
@@ -93,24 +98,30 @@ static bool tell_stay(const struct call_search *search, const struct call_stay *
 		.context = stay->context,
 		.other_context = other->context,
 		.state = state};
+	int result = 0;
 
 	if (!stay->end_ns || other == stay || stay->end_ns < other->begin_ns || from_ns >= other->begin_ns)
-		return true;
+		return 0;
 	wait.end_ns = raw_ns + (other->begin_ns - from_ns);
 	if (wait.begin_ns < search->question->begin_ns)
 		wait.begin_ns = search->question->begin_ns;
 	if (wait.end_ns > search->question->end_ns)
 		wait.end_ns = search->question->end_ns;
-	return call_waits_put(search->told, &wait);
+	wait.waited_ns = wait.end_ns > wait.begin_ns ? wait.end_ns - wait.begin_ns : 0;
+	if (stay->is_polled)
+		result = last_arrival_polled(
+			search, wait.waiter, wait.begin_ns, wait.end_ns, &wait.waited_ns, error);
+	return result ? result : put_told(search->told, &wait, error);
 }
 
-static bool tell_stays(
-	const struct call_search *search, const struct call_stay *stays, size_t count, bool is_told)
+static int tell_stays(const struct call_search *search, const struct call_stay *stays, size_t count,
+	bool is_told, struct error *error)
 {
-	for (size_t i = 0; search->told && i < count; i++)
-		if (!tell_stay(search, stays, count, &stays[i], is_told))
-			return false;
-	return true;
+	int result = 0;
+
+	for (size_t i = 0; search->told && i < count && !result; i++)
+		result = tell_stay(search, stays, count, &stays[i], is_told, error);
+	return result;
 }
 
 static void blame(struct last_arrival *late, struct call_search *search, uint32_t number, uint64_t held_ns,
@@ -150,15 +161,13 @@ static int occasion(struct last_arrival *late, struct call_search *search, const
 	}
 	late->occasions += !is_thread;
 	*(is_thread ? &late->thread_held_ns : &late->held_ns) += most.held_ns;
-	if (!tell_stays(search, stays, count, is_told(search->clocks, stays, count)))
-		return error_memory(error);
 	if (is_told(search->clocks, stays, count)) {
 		blame(late, search, last->party, most.held_ns, last->context, &most);
 	} else {
 		late->untold++;
 		late->untold_ns += most.held_ns;
 	}
-	return 0;
+	return tell_stays(search, stays, count, is_told(search->clocks, stays, count), error);
 }
 
 /* ---- messages ---- */
@@ -183,20 +192,37 @@ static bool is_waiting(const struct message_side *waiter, const struct message_s
 	       (waiter->is_receive || waiter->end_ns >= other->begin_ns);
 }
 
-static bool put_wait(struct message_waits *waits, const struct call_search *search,
-	const struct message_side *waiter, const struct message_side *other)
+/* How long it waited there until then: what is polled has waited for a part of that. */
+static int side_waited(const struct call_search *search, const struct message_side *waiter, uint64_t until_ns,
+	uint64_t *waited_ns, struct error *error)
+{
+	uint64_t shift_ns = waiter->begin_ns - waiter->raw_ns; /* modulo 2^64 */
+	uint64_t most_ns = last_arrival_within(search->question, waiter->wait_begin_ns, until_ns);
+	int result;
+
+	*waited_ns = most_ns;
+	if (!waiter->is_polled || !most_ns)
+		return 0;
+	result = last_arrival_polled(search, waiter->polled_by, waiter->wait_begin_ns - shift_ns,
+		until_ns - shift_ns, waited_ns, error);
+	*waited_ns = *waited_ns < most_ns ? *waited_ns : most_ns;
+	return result;
+}
+
+static int put_wait(struct message_waits *waits, const struct call_search *search,
+	const struct message_side *waiter, const struct message_side *other, struct error *error)
 {
 	const struct host_clocks *clocks = search->clocks;
 	uint64_t until_ns = other->begin_ns < waiter->end_ns ? other->begin_ns : waiter->end_ns;
 	uint64_t own_ns = host_clocks_error(clocks, waiter->clock),
 		 other_ns = host_clocks_error(clocks, other->clock);
 	struct message_wait wait = {waiter, other, 0, 0, true};
+	int result = 0;
 
-	if (!is_waiting(waiter, other))
-		return true;
-	wait.waited_ns = last_arrival_within(search->question, waiter->wait_begin_ns, until_ns);
-	if (!wait.waited_ns)
-		return true;
+	if (is_waiting(waiter, other))
+		result = side_waited(search, waiter, until_ns, &wait.waited_ns, error);
+	if (!wait.waited_ns || result)
+		return result;
 	wait.is_told = host_clocks_is_surely(
 		clocks, waiter->clock, waiter->wait_begin_ns, other->clock, other->begin_ns);
 	if (waiter->clock != other->clock)
@@ -204,9 +230,9 @@ static bool put_wait(struct message_waits *waits, const struct call_search *sear
 					? HOST_CLOCK_UNKNOWN
 					: own_ns + other_ns;
 	if (!array_widen(&waits->list, &waits->capacity, waits->count, sizeof(*waits->list)))
-		return false;
+		return error_memory(error);
 	waits->list[waits->count++] = wait;
-	return true;
+	return 0;
 }
 
 static int judge_message(struct last_arrival *late, struct call_search *search, struct message_waits *waits,
@@ -215,15 +241,21 @@ static int judge_message(struct last_arrival *late, struct call_search *search, 
 	const struct message_side *send = message->send, *receive = message->receive;
 	uint64_t first_ns = send->begin_ns < receive->begin_ns ? send->begin_ns : receive->begin_ns;
 	uint64_t last_ns = send->begin_ns < receive->begin_ns ? receive->begin_ns : send->begin_ns;
+	int result;
 
 	if (!last_arrival_is_asked(search->question, first_ns, last_ns))
 		return 0;
 	late->parties[send->party].occasions++;
 	late->parties[receive->party].occasions++;
 	late->message_occasions++;
-	if (!put_wait(waits, search, receive, send) || !put_wait(waits, search, send, receive))
-		return error_memory(error);
-	return 0;
+	result = put_wait(waits, search, receive, send, error);
+	return result ? result : put_wait(waits, search, send, receive, error);
+}
+
+/* When the call that waits began; of tests, when the one that found it over ended. */
+static uint64_t call_ns(const struct message_side *waiter)
+{
+	return waiter->is_polled ? waiter->end_ns : waiter->wait_begin_ns;
 }
 
 /* By the call that waits, the longest wait first. */
@@ -233,8 +265,8 @@ static int wait_compare(const void *left, const void *right)
 
 	if (a->waiter->stream != b->waiter->stream)
 		return a->waiter->stream < b->waiter->stream ? -1 : 1;
-	if (a->waiter->wait_begin_ns != b->waiter->wait_begin_ns)
-		return a->waiter->wait_begin_ns < b->waiter->wait_begin_ns ? -1 : 1;
+	if (call_ns(a->waiter) != call_ns(b->waiter))
+		return call_ns(a->waiter) < call_ns(b->waiter) ? -1 : 1;
 	if (a->waited_ns != b->waited_ns)
 		return a->waited_ns > b->waited_ns ? -1 : 1;
 	if (a->waiter->is_receive != b->waiter->is_receive)
@@ -244,7 +276,7 @@ static int wait_compare(const void *left, const void *right)
 
 static bool is_same_wait(const struct message_wait *a, const struct message_wait *b)
 {
-	return a->waiter->stream == b->waiter->stream && a->waiter->wait_begin_ns == b->waiter->wait_begin_ns;
+	return a->waiter->stream == b->waiter->stream && call_ns(a->waiter) == call_ns(b->waiter);
 }
 
 /* Whether another that came nearly as late may have been the last. */
@@ -268,6 +300,7 @@ static bool tell_message(const struct call_search *search, const struct message_
 	uint64_t shift_ns = waiter->begin_ns - waiter->raw_ns; /* modulo 2^64 */
 	struct call_wait told = {.begin_ns = waiter->wait_begin_ns - shift_ns,
 		.end_ns = until_ns - shift_ns,
+		.waited_ns = wait->waited_ns,
 		.from_ns = other->raw_ns,
 		.since_ns = other->since_ns,
 		.waiter = waiter->stream,

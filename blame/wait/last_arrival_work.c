@@ -120,6 +120,10 @@ int last_arrival_polled(const struct call_search *search, uint32_t stream, uint6
 	int result;
 
 	*polled_ns = 0;
+	if (begin_ns < search->question->begin_ns)
+		begin_ns = search->question->begin_ns;
+	if (end_ns > search->question->end_ns)
+		end_ns = search->question->end_ns;
 	if (begin_ns >= end_ns)
 		return 0;
 	result = window_new(&window, search->run, error);

@@ -17,24 +17,27 @@ struct cause_switch {
 	bool is_runnable;
 };
 
-/* A wait of known kind, before its party is known. */
+/* A wait of known kind, before its party is known. There are millions, and first touching their memory is a
+ * part of the cost of a question: this and the next are as small as can be. */
 struct cause_wait {
 	uint64_t begin_ns, end_ns;
-	uint64_t number; /* of the child's process, or the joined thread; 0: not known */
+	uint32_t number; /* of the child's process, or the joined thread; 0: not known */
 	uint32_t thing;	 /* number of the thing, KEY_IDS_NONE: none */
 	uint32_t stream, context;
 	uint32_t process; /* of the search */
-	enum wait_cause_kind kind;
-	bool consumes; /* a wake that ended it ends no other */
-	bool is_unix;  /* a named socket: `number` is the process at its other end */
+	uint8_t kind;	  /* enum wait_cause_kind */
+	bool consumes;	  /* a wake that ended it ends no other */
+	bool is_unix;	  /* a named socket: `number` is the process at its other end */
 };
+_Static_assert(sizeof(struct cause_wait) == 40, "no gaps");
 
 struct cause_wake {
 	uint64_t begin_ns, end_ns;
-	uint64_t number; /* of the process at the other end, of a named socket */
-	uint32_t thing, stream, process;
+	uint32_t number; /* of the process at the other end, of a named socket */
+	uint32_t thing, stream;
 	bool is_for_all;
 };
+_Static_assert(sizeof(struct cause_wake) == 32, "no gaps");
 
 /* A call that launched the operation of that link. */
 struct cause_launch {

@@ -22,7 +22,7 @@ struct text_key {
 };
 
 struct cause_text {
-	uint64_t number;
+	uint32_t number;
 	uint32_t from, wakes; /* things */
 	enum wait_cause_kind kind;
 	bool consumes, is_unix, is_for_all;
@@ -53,6 +53,16 @@ static bool is_poll(const char *call)
 	return strstr(call, "poll") || strstr(call, "select");
 }
 
+/* Of a process or thread, of the system; 0: none. */
+static uint32_t number_of(const char *text, size_t size)
+{
+	uint64_t number = attribute_number(text, size, "pid", 0);
+
+	number = attribute_number(text, size, "tid", number);
+	number = attribute_number(text, size, "peer", number);
+	return number <= UINT32_MAX ? (uint32_t)number : 0;
+}
+
 static bool parse(
 	struct cause_search *search, uint32_t process, struct cause_text *to, const char *text, size_t size)
 {
@@ -61,9 +71,7 @@ static bool parse(
 	*to = (struct cause_text){.from = KEY_IDS_NONE, .wakes = KEY_IDS_NONE};
 	if (attribute_get(text, size, "cause", value, sizeof value))
 		to->kind = kind_of(value);
-	to->number = attribute_number(text, size, "pid", 0);
-	to->number = attribute_number(text, size, "tid", to->number);
-	to->number = attribute_number(text, size, "peer", to->number);
+	to->number = number_of(text, size);
 	if (attribute_get(text, size, "call", value, sizeof value)) {
 		to->consumes = !is_poll(value);
 		to->is_for_all = strstr(value, "broadcast") != NULL;
@@ -121,7 +129,6 @@ static bool take_text(struct cause_search *search, uint32_t process, const struc
 			.number = text->number,
 			.thing = text->wakes,
 			.stream = batch->stream,
-			.process = process,
 			.is_for_all = text->is_for_all};
 	}
 	if (text->kind == CAUSE_UNKNOWN)
@@ -135,7 +142,7 @@ static bool take_text(struct cause_search *search, uint32_t process, const struc
 		.stream = batch->stream,
 		.context = batch->context[row],
 		.process = process,
-		.kind = text->kind,
+		.kind = (uint8_t)text->kind,
 		.consumes = text->consumes,
 		.is_unix = text->is_unix};
 	return true;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "blame/wait/wait_causes_internal.h"
+#include "store/base/huge_pages.h"
 #include "store/base/merge_sort.h"
 #include "store/base/search_near.h"
 
@@ -47,7 +48,7 @@ static bool put(struct cause_search *search, const struct cause_wait *wait, uint
 		.party = party,
 		.from_ns = party == CAUSE_NOBODY ? 0 : from_ns,
 		.context = wait->context,
-		.kind = wait->kind};
+		.kind = (enum wait_cause_kind)wait->kind};
 
 	if (party != CAUSE_NOBODY && from_ns > wait->end_ns)
 		cause.from_ns = wait->end_ns;
@@ -116,9 +117,9 @@ static bool thing_match(struct cause_search *search, const struct cause_wait *wa
 
 /* ---- named sockets ---- */
 
-static uint64_t pid_of(const struct cause_search *search, uint32_t process)
+static uint64_t pid_of(const struct cause_search *search, uint32_t stream)
 {
-	return run_stream(search->run, search->processes[process].streams[0])->s.pid;
+	return run_stream(search->run, stream)->s.pid;
 }
 
 /* Several connections may lead to one process: only where all that was written to it meanwhile is of one
@@ -126,15 +127,14 @@ static uint64_t pid_of(const struct cause_search *search, uint32_t process)
 static bool unix_match(struct cause_search *search, const struct cause_wait *wait,
 	const struct cause_wake *wakes, size_t count)
 {
-	uint64_t own = pid_of(search, wait->process), from_ns = 0;
+	uint64_t own = pid_of(search, wait->stream), from_ns = 0;
 	uint32_t party = CAUSE_NOBODY;
 
 	for (size_t i = first_after(wakes, count, 0, wait->begin_ns);
 		i < count && wakes[i].begin_ns < wait->end_ns; i++) {
 		const struct cause_wake *wake = &wakes[i];
-		bool is_for_us =
-			wake->number == own ||
-			(wake->number == wait->number && pid_of(search, wake->process) == wait->number);
+		bool is_for_us = wake->number == own || (wake->number == wait->number &&
+								pid_of(search, wake->stream) == wait->number);
 
 		if (!is_for_us || wake->stream == wait->stream)
 			continue;
@@ -305,6 +305,7 @@ int wait_causes_wakes(struct cause_search *search, struct error *error)
 	size_t first = 0, count;
 	bool is_done = left != NULL;
 
+	huge_pages_advise(left, (search->wake_count + 1) * sizeof(*left));
 	trim_all(search);
 	merge_sort(waits, search->wait_count, sizeof(*waits), wait_compare);
 	merge_sort(wakes, search->wake_count, sizeof(*wakes), wake_compare);

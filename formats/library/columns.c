@@ -98,6 +98,14 @@ int columns_new(struct hpct_batch **made, const struct column_spec *specs, size_
 	return 0;
 }
 
+void columns_show(struct hpct_batch *batch, const bool *wanted)
+{
+	batch->wanted_count = 0;
+	for (size_t i = 0; i < batch->column_count; i++)
+		if (wanted[i] && batch->columns[i].is_wanted)
+			batch->wanted[batch->wanted_count++] = &batch->columns[i];
+}
+
 static bool column_end(struct column *column)
 {
 	struct hpct_column *shown = &column->shown;

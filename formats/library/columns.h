@@ -46,6 +46,8 @@ int columns_new(struct hpct_batch **batch, const struct column_spec *specs, size
 /* No more values: fills what is shown. ERROR_IO if there was no memory for a value. All wanted columns have
  * as many. */
 int columns_end(struct hpct_batch *batch, struct error *error);
+/* Before columns_end(): of the columns that have values those are shown that `wanted` has, by spec. */
+void columns_show(struct hpct_batch *batch, const bool *wanted);
 void columns_hold(struct hpct_batch *batch);
 void columns_drop(struct hpct_batch *batch); /* NULL: nothing */
 

@@ -125,7 +125,12 @@ HPCT_API void hpct_select_free(struct hpct_select *select);
 
 /* Sets an option as the readers have it on their command lines: time streams context op metric min depth by
  * top. It is understood by each question anew, since what it means depends on the run: so errors in values
- * come from the question. HPCT_USAGE: no such option. */
+ * come from the question. HPCT_USAGE: no such option.
+ *
+ * "metric" may be a formula, "waste = $2 * 4 - $1", or the name of one that is kept (hpct(1), Formulas): of
+ * sums, blame and records each adds a column of that name, REAL, behind the others. Several are set one after
+ * another, or at once with semicolons between them, and metrics' names among them. Without a value is what is
+ * not defined; moments beyond 2^63 count as that. */
 HPCT_API int hpct_select_set(
 	struct hpct_select *select, const char *name, const char *value, struct hpct_error *error);
 /* The columns to be made, separated by blanks or commas, in the order of the table; others cost nothing.

@@ -95,12 +95,13 @@ static int ask_blame(struct hpct_batch **given, const struct question *question,
 		rc = answer_rows_make(&rows, call, &shares, error);
 	if (rc == 0)
 		put_shares(batch->columns, &rows, &shares.bucket, select_top(call->select));
-	return question_batch_end(given, batch, ask_close(call, &ask, rc, error), error);
+	return question_batch_end(given, question, batch, ask_close(call, &ask, rc, error), error);
 }
 
 const struct question_kind question_blame = {.name = "blame",
 	.specs = blame_specs,
 	.count = COUNT(blame_specs),
+	.uses = PROGRAM_ROW_FORMULAS,
 	.is_selected = true,
 	.ask = ask_blame};
 
@@ -181,11 +182,15 @@ static int ask_gaps(struct hpct_batch **given, const struct question *question, 
 	if (rc == 0)
 		put_gaps(batch->columns, call, gaps, by);
 	gaps_free(gaps);
-	return question_batch_end(given, batch, ask_close(call, &ask, rc, error), error);
+	return question_batch_end(given, question, batch, ask_close(call, &ask, rc, error), error);
 }
 
-const struct question_kind question_gaps = {
-	.name = "gaps", .specs = gap_specs, .count = COUNT(gap_specs), .is_selected = true, .ask = ask_gaps};
+const struct question_kind question_gaps = {.name = "gaps",
+	.specs = gap_specs,
+	.count = COUNT(gap_specs),
+	.uses = PROGRAM_ROW_FORMULAS,
+	.is_selected = true,
+	.ask = ask_gaps};
 
 /* ---- late ---- */
 
@@ -220,11 +225,12 @@ static int ask_late(struct hpct_batch **given, const struct question *question, 
 		rc = answer_late_rows(&rows, call, &ask, error);
 	for (size_t i = 0; rc == 0 && i < rows.count; i++)
 		put_late(batch->columns, &rows.rows[i]);
-	return question_batch_end(given, batch, ask_close(call, &ask, rc, error), error);
+	return question_batch_end(given, question, batch, ask_close(call, &ask, rc, error), error);
 }
 
 const struct question_kind question_late = {.name = "late",
 	.specs = late_specs,
 	.count = COUNT(late_specs),
+	.uses = PROGRAM_ROW_FORMULAS,
 	.is_selected = true,
 	.ask = ask_late};

@@ -87,7 +87,7 @@ static int ask_streams(struct hpct_batch **given, const struct question *questio
 	}
 	for (uint32_t i = first; i < last; i++)
 		put_stream(batch->columns, run, streams ? streams[i] : i);
-	return question_batch_end(given, batch, 0, error);
+	return question_batch_end(given, question, batch, 0, error);
 }
 
 const struct question_kind question_streams = {
@@ -157,7 +157,7 @@ static int ask_contexts(struct hpct_batch **given, const struct question *questi
 	for (uint32_t context = first ? first : 1; context < last; context++)
 		if (!select || select_wants_context(select, context))
 			put_context(batch->columns, question->call->run, context);
-	return question_batch_end(given, batch, 0, error);
+	return question_batch_end(given, question, batch, 0, error);
 }
 
 const struct question_kind question_contexts = {
@@ -216,7 +216,7 @@ static int ask_modules(struct hpct_batch **given, const struct question *questio
 		return rc;
 	rc = info_modules_each(question->call->run, put_module,
 		&(struct module_rows){batch->columns, question->call->run}, error);
-	return question_batch_end(given, batch, rc, error);
+	return question_batch_end(given, question, batch, rc, error);
 }
 
 const struct question_kind question_modules = {
@@ -246,7 +246,7 @@ static int ask_metrics(struct hpct_batch **given, const struct question *questio
 		return rc;
 	rc = info_metrics_each(
 		question->call->run, question->call->select, put_metric, batch->columns, error);
-	return question_batch_end(given, batch, rc, error);
+	return question_batch_end(given, question, batch, rc, error);
 }
 
 const struct question_kind question_metrics = {.name = "metrics",
@@ -286,7 +286,7 @@ static int ask_marks(struct hpct_batch **given, const struct question *question,
 			call->run, run_end_ns(call->run), &call->arena, &instances, &count, error);
 	for (size_t i = 0; rc == 0 && i < count; i++)
 		put_mark(batch->columns, call->run, &marks[i], instances[i].end_ns);
-	return question_batch_end(given, batch, rc, error);
+	return question_batch_end(given, question, batch, rc, error);
 }
 
 const struct question_kind question_marks = {

@@ -2,6 +2,7 @@
 /*
  * question_sums.c - sums of a window, from rollups as hpct-stats and hpct-profile make them.
  */
+#include "formats/library/answer_formulas.h"
 #include "formats/library/question.h"
 #include "timeline/profile/profile.h"
 #include "timeline/report/coverage.h"
@@ -25,11 +26,21 @@ static void put_stats(struct column *c, const struct stats *stats, const struct 
 	column_put_optional(&c[5], row->context, row->context != 0);
 }
 
+/* What @ of a formula stands for: all rows, also those that are not given out. */
+static void whole_of(const struct stats *stats, double whole[3])
+{
+	whole[0] = (double)stats->total_ns;
+	whole[1] = 100;
+	for (size_t i = 0; i < stats->count; i++)
+		whole[2] += (double)stats->rows[i].records;
+}
+
 static int ask_stats(struct hpct_batch **given, const struct question *question, struct error *error)
 {
 	struct program_call *call = question->call;
 	struct hpct_batch *batch;
 	struct stats stats;
+	double whole[3] = {0};
 	int rc = question_batch_new(&batch, question, &question_stats, error);
 
 	if (rc < 0)
@@ -37,17 +48,19 @@ static int ask_stats(struct hpct_batch **given, const struct question *question,
 	rc = stats_ask(&stats, call->run, call->select, false, &call->arena, error);
 	for (size_t i = 0; rc == 0 && i < stats.count && i < select_top(call->select); i++)
 		put_stats(batch->columns, &stats, &stats.rows[i]);
-	return question_batch_end(given, batch, rc, error);
+	if (rc == 0)
+		whole_of(&stats, whole);
+	return question_batch_end_of(given, question, batch, 0, whole, rc, error);
 }
 
 const struct question_kind question_stats = {.name = "stats",
 	.specs = stats_specs,
 	.count = COUNT(stats_specs),
-	.uses = PROGRAM_STATE_METRICS,
+	.uses = PROGRAM_STATE_METRICS | PROGRAM_FORMULAS,
 	.is_selected = true,
 	.ask = ask_stats};
 
-/* ---- profile: a row for each node, two columns for each metric ---- */
+/* ---- profile: a row for each node, two columns for each metric, one for each formula ---- */
 
 static const struct column_spec profile_specs[QUESTION_PROFILE_FIXED] = {{"depth", HPCT_UINT32},
 	{"id", HPCT_UINT32}, {"parent", HPCT_UINT32}, {"kind", HPCT_TEXT}, {"name", HPCT_TEXT},
@@ -119,28 +132,49 @@ static void put_node(struct column *c, const struct profile *profile, size_t num
 	}
 }
 
+/* What @ of a formula stands for: the root's. NULL: no memory. */
+static const double *root_of(const struct profile *profile, struct arena *arena, struct error *error)
+{
+	double *whole = arena_calloc(arena, 2 * profile->metric_count + 1, sizeof *whole);
+
+	for (size_t i = 0; whole && profile->count && i < 2 * profile->metric_count; i++) {
+		const struct profile_row *root = &profile->rows[0];
+		union profile_value value = (i % 2 ? root->exclusive : root->inclusive)[i / 2];
+
+		whole[i] = profile->metrics[i / 2].is_real ? value.real : (double)value.number;
+	}
+	if (!whole)
+		error_memory(error);
+	return whole;
+}
+
 static int ask_profile(struct hpct_batch **given, const struct question *question, struct error *error)
 {
 	struct profile profile = {0};
 	const struct column_spec *specs;
 	struct hpct_batch *batch;
+	const double *whole;
+	struct arena *arena = &question->call->arena;
 	size_t count;
 	int rc = profile_of(&profile, question, error);
 
 	if (rc < 0)
 		return rc;
-	specs = specs_of(&profile, &count, &question->call->arena, error);
-	if (!specs)
+	whole = root_of(&profile, arena, error);
+	specs = specs_of(&profile, &count, arena, error);
+	if (specs)
+		specs = answer_specs(specs, &count, question->call->select, arena, error);
+	if (!specs || !whole)
 		return -ERROR_IO;
 	rc = columns_new(&batch, specs, count, question->wanted, question->is_raw, error);
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < profile.count && i < select_top(question->call->select); i++)
 		put_node(batch->columns, &profile, i);
-	return question_batch_end(given, batch, rc, error);
+	return question_batch_end_of(given, question, batch, QUESTION_PROFILE_FIXED, whole, rc, error);
 }
 
 const struct question_kind question_profile = {.name = "profile",
-	.uses = PROGRAM_STATE_METRICS | PROGRAM_GPU,
+	.uses = PROGRAM_STATE_METRICS | PROGRAM_GPU | PROGRAM_FORMULAS,
 	.is_selected = true,
 	.ask = ask_profile};

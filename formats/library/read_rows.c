@@ -2,6 +2,7 @@
 /*
  * read_rows.c - the questions of hpct_read.h, and their rows as batches.
  */
+#include "formats/library/answer_formulas.h"
 #include "formats/library/read.h"
 
 #include <stdlib.h>
@@ -174,9 +175,13 @@ static int records_open(
 	if (rc < 0)
 		return rc;
 	specs = record_rows_specs(track, &count);
-	rc = read_select_bind(&rows->call, select, 0, error);
+	rc = read_select_bind(&rows->call, select, PROGRAM_FORMULAS, error);
 	if (rc == 0)
 		rc = select_refuse(rows->call.select, "by top", "records", error);
+	if (rc == 0) {
+		specs = answer_specs(specs, &count, rows->call.select, &rows->call.arena, error);
+		rc = specs ? 0 : -ERROR_IO;
+	}
 	if (rc == 0)
 		rc = read_select_wanted(&wanted, select, word, specs, count, &rows->call.arena, error);
 	if (rc == 0)
@@ -193,13 +198,18 @@ static int question_open(struct hpct_rows *rows, const struct hpct_select *selec
 	const struct question_kind *kind, const char *word, struct error *error)
 {
 	struct question question = {.call = &rows->call, .word = word};
+	const struct column_spec *specs = kind->specs;
+	size_t count = kind->count;
 	int rc = 0;
 
 	if (kind->is_selected || (select && select->words))
 		rc = read_select_bind(&rows->call, select, kind->uses, error);
-	if (rc == 0 && kind->specs)
-		rc = read_select_wanted(&question.wanted, select, kind->name, kind->specs, kind->count,
-			&rows->call.arena, error);
+	if (rc == 0 && specs) {
+		specs = answer_specs(specs, &count, rows->call.select, &rows->call.arena, error);
+		rc = specs ? read_select_wanted(&question.wanted, select, kind->name, specs, count,
+				     &rows->call.arena, error)
+			   : -ERROR_IO;
+	}
 	if (rc == 0)
 		rc = kind->ask(&rows->whole, &question, error);
 	if (rc == 0)

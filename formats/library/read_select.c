@@ -90,13 +90,12 @@ int read_select_bind(
 
 	if (rc < 0)
 		return rc;
-	if (uses & PROGRAM_STATE_METRICS)
-		select_take_state_metrics(call->select);
-	if (uses & PROGRAM_GPU)
-		select_take_gpu(call->select);
+	question_select_take(call->select, uses);
 	for (const struct select_word *word = select ? select->words : NULL; word && rc == 0;
 		word = word->next)
-		rc = select_option(call->select, word->name, word->value, error);
+		rc = strcmp(word->name, "metric") == 0
+			     ? select_metrics(call->select, word->value, error)
+			     : select_option(call->select, word->name, word->value, error);
 	return rc < 0 ? rc : select_bind(call->select, call->run, error);
 }
 

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "formats/library/answer_formulas.h"
 #include "formats/library/question.h"
 #include "store/base/array.h"
 #include "store/base/escape.h"
@@ -81,7 +82,11 @@ struct choices {
 struct record_rows {
 	struct record_scan scan;
 	const struct track_columns *track;
-	const bool *wanted;
+	const struct column_spec *specs; /* of the track, then of formulas */
+	size_t spec_count;
+	const bool *wanted, *needed; /* by spec: shown; to have values */
+	struct answer_formulas formulas;
+	struct arena arena;
 	uint64_t origin_ns;
 	struct choices streams, paths, whats;
 	struct batch kept; /* the selected rows of a batch */
@@ -100,9 +105,28 @@ static unsigned columns_of(const struct record_rows *rows)
 	unsigned columns = STORE_BEGIN;
 
 	for (size_t i = 0; i < rows->track->count; i++)
-		if (!rows->wanted || rows->wanted[i])
+		if (!rows->needed || rows->needed[i])
 			columns |= field_columns[rows->track->fields[i]];
 	return columns;
+}
+
+/* The reader has all tracks' numbers in one row. */
+static const char *const number_names[] = {"begin_ns", "end_ns", "bytes", "weight", "value"};
+
+static int take_formulas(struct record_rows *rows, const struct select *select, struct error *error)
+{
+	const struct track_columns *track = rows->track;
+	int rc;
+
+	rows->spec_count = track->count;
+	rows->specs = answer_specs(track->specs, &rows->spec_count, select, &rows->arena, error);
+	rc = rows->specs ? answer_wanted(&rows->needed, rows->wanted, track->specs, track->count, select,
+				   &rows->arena, error)
+			 : -ERROR_IO;
+	if (rc == 0 && rows->spec_count > track->count)
+		rc = answer_formulas_init(&rows->formulas, select, track->specs, track->count, 0,
+			number_names, COUNT(number_names), &rows->arena, error);
+	return rc ? rc : formula_columns_refuse_whole(&rows->formulas.formulas, error);
 }
 
 int record_rows_new(struct record_rows **made, struct run *run, const struct select *select,
@@ -118,8 +142,10 @@ int record_rows_new(struct record_rows **made, struct run *run, const struct sel
 	rows->track = &tracks[track];
 	rows->wanted = wanted;
 	rows->origin_ns = run_origin_ns(run);
+	rc = take_formulas(rows, select, error);
 	rows->scan.columns = columns_of(rows);
-	rc = record_scan_takes_all(&rows->scan) ? 0 : batch_init(&rows->kept, rows->scan.columns, error);
+	if (rc == 0 && !record_scan_takes_all(&rows->scan))
+		rc = batch_init(&rows->kept, rows->scan.columns, error);
 	key_ids_init(&rows->streams.texts, sizeof(struct store_hash));
 	key_ids_init(&rows->paths.texts, sizeof(struct store_hash));
 	key_ids_init(&rows->whats.texts, sizeof(struct store_hash));
@@ -145,6 +171,8 @@ void record_rows_free(struct record_rows *rows)
 	choices_fini(&rows->paths);
 	choices_fini(&rows->whats);
 	batch_fini(&rows->kept);
+	answer_formulas_fini(&rows->formulas);
+	arena_fini(&rows->arena);
 	store_bytes_fini(&rows->text);
 	free(rows);
 }
@@ -476,7 +504,7 @@ int record_rows_next(struct record_rows *rows, size_t most, struct hpct_batch **
 	const struct batch *from;
 	struct hpct_batch *batch;
 	long count = 1;
-	int rc = columns_new(&batch, rows->track->specs, rows->track->count, rows->wanted, false, error);
+	int rc = columns_new(&batch, rows->specs, rows->spec_count, rows->needed, false, error);
 
 	if (rc < 0)
 		return rc;
@@ -488,6 +516,9 @@ int record_rows_next(struct record_rows *rows, size_t most, struct hpct_batch **
 		if (count > 0)
 			(takes_all ? put_batch : put_selected)(batch->columns, rows, from);
 	}
+	answer_formulas_put(&rows->formulas, batch, NULL);
+	if (rows->wanted)
+		columns_show(batch, rows->wanted);
 	rc = count < 0 ? (int)count : columns_end(batch, error);
 	if (rc < 0 || (batch->row_count == 0 && rows->has_given)) {
 		columns_drop(batch);

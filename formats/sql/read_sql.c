@@ -150,7 +150,7 @@ static int make_columns(struct answer *answer, struct hpct_batch **given, struct
 	for (size_t column = 0; column < answer->columns; column++)
 		for (size_t i = column; i < answer->count; i += answer->columns)
 			put_cell(&batch->columns[column], answer, &answer->cells[i]);
-	return question_batch_end(given, batch, 0, error);
+	return question_batch_end(given, NULL, batch, 0, error);
 }
 
 static void answer_fini(struct answer *answer)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/library/question.h"
 #include "store/base/escape.h"
 #include "store/base/hash.h"
 
@@ -181,14 +182,13 @@ int sql_cursor_select(
 
 	if (rc < 0)
 		return rc;
-	if (uses & PROGRAM_STATE_METRICS)
-		select_take_state_metrics(call->select);
-	if (uses & PROGRAM_GPU)
-		select_take_gpu(call->select);
+	question_select_take(call->select, uses);
 	for (size_t i = 0; i < sizeof select_names / sizeof *select_names && rc == 0; i++) {
 		const char *value = sql_ask_text(cursor, ask, select_names[i].argument);
 
-		if (value)
+		if (value && strcmp(select_names[i].option, "metric") == 0)
+			rc = select_metrics(call->select, value, error);
+		else if (value)
 			rc = select_option(call->select, select_names[i].option, value, error);
 	}
 	if (rc == 0)
@@ -378,7 +378,7 @@ static int declare(sqlite3 *db, const struct sql_table *table)
 	for (size_t i = 0; i < table->column_count && used < sizeof text; i++)
 		used += (size_t)snprintf(text + used, sizeof text - used, "%s\"%s\" %s%s", i ? ", " : "",
 			table->columns[i].name, table->columns[i].type,
-			table->columns[i].use & SQL_ARGUMENT ? " HIDDEN" : "");
+			table->columns[i].use & (SQL_ARGUMENT | SQL_FORMULA) ? " HIDDEN" : "");
 	if (used + 2 > sizeof text)
 		return SQLITE_ERROR;
 	strcpy(text + used, ")");

@@ -22,7 +22,8 @@ enum sql_column_use {
 	SQL_EQUAL = 2,	  /* = is taken over */
 	SQL_RANGE = 4,	  /* = < <= > >= of whole numbers */
 	SQL_GLOB = 8,
-	SQL_KEY = 16 /* with SQL_EQUAL: gives one row at most */
+	SQL_KEY = 16,	 /* with SQL_EQUAL: gives one row at most */
+	SQL_FORMULA = 32 /* hidden; the value of the last formula of the argument "metrics" */
 };
 
 struct sql_column {
@@ -84,8 +85,8 @@ int sql_tables_register(sqlite3 *db, struct sql_session *session);
 
 /* ---- for tables ---- */
 
-/* Makes and binds the selector of the arguments named as select_names in table.c says; `uses`: enum
- * program_use (PROGRAM_STATE_METRICS, PROGRAM_GPU). */
+/* Makes and binds the selector of the arguments named as select_names in table.c says; `uses`: of
+ * question_select_take(). */
 int sql_cursor_select(
 	struct sql_cursor *cursor, const struct sql_ask *ask, unsigned uses, struct error *error);
 /* True when any of those arguments was given. */

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "formats/library/answer_formulas.h"
 #include "formats/library/question.h"
 #include "formats/sql/tables.h"
 #include "store/base/hash.h"
@@ -21,7 +22,6 @@ struct answer_cursor {
 	struct hpct_batch *batch;
 	size_t first; /* the row that is the batch's first: rows are who they are wherever one of them is
 			 asked for */
-	bool wanted[SQL_COLUMNS_MAX];
 };
 
 /* ---- opening ---- */
@@ -48,12 +48,16 @@ static int ask(struct sql_cursor *cursor, const struct question_kind *kind, stru
 	return rc;
 }
 
-/* Of a column at least, so that rows can be counted. */
-static const bool *wanted_of(struct answer_cursor *cursor, const struct sql_ask *asked, size_t count)
+/* Of a column at least, so that rows can be counted; of formulas all, since one may name another. NULL: no
+ * memory. */
+static const bool *wanted_of(struct sql_cursor *cursor, const struct sql_ask *asked, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		cursor->wanted[i] = i == 0 || asked->used >> i & 1;
-	return cursor->wanted;
+	size_t formulas = answer_formulas_count(cursor->call.select);
+	bool *wanted = arena_calloc(&cursor->call.arena, count + formulas, sizeof *wanted);
+
+	for (size_t i = 0; wanted && i < count + formulas; i++)
+		wanted[i] = i == 0 || i >= count || asked->used >> i & 1;
+	return wanted;
 }
 
 static int open_selected(struct sql_cursor *cursor, const struct sql_ask *asked,
@@ -62,16 +66,18 @@ static int open_selected(struct sql_cursor *cursor, const struct sql_ask *asked,
 	struct question question = {.word = word ? sql_ask_text(cursor, asked, word) : NULL};
 	int rc = sql_cursor_select(cursor, asked, kind->uses, error);
 
-	if (rc == 0 && kind->specs)
-		question.wanted = wanted_of((struct answer_cursor *)cursor, asked, kind->count);
+	if (rc == 0 && kind->specs) {
+		question.wanted = wanted_of(cursor, asked, kind->count);
+		rc = question.wanted ? 0 : error_memory(error);
+	}
 	return rc < 0 ? rc : ask(cursor, kind, &question, error);
 }
 
 static int open_plain(struct sql_cursor *cursor, const struct sql_ask *asked,
 	const struct question_kind *kind, struct question *question, struct error *error)
 {
-	question->wanted = wanted_of((struct answer_cursor *)cursor, asked, kind->count);
-	return ask(cursor, kind, question, error);
+	question->wanted = wanted_of(cursor, asked, kind->count);
+	return question->wanted ? ask(cursor, kind, question, error) : error_memory(error);
 }
 
 static void answer_close(struct sql_cursor *cursor)
@@ -107,8 +113,14 @@ static void put_value(sqlite3_context *out, const struct column *column, size_t 
 static void answer_column(struct sql_cursor *cursor, sqlite3_context *out, int column)
 {
 	const struct answer_cursor *own = (const struct answer_cursor *)cursor;
+	size_t at = (size_t)column;
 
-	put_value(out, &own->batch->columns[column], cursor->row - own->first);
+	if (cursor->table->columns[column].use & SQL_FORMULA) {
+		if (!answer_formulas_count(cursor->call.select))
+			return;
+		at = own->batch->column_count - 1;
+	}
+	put_value(out, &own->batch->columns[at], cursor->row - own->first);
 }
 
 #define ANSWER(table_name, about, open_function)                              \
@@ -120,6 +132,16 @@ static void answer_column(struct sql_cursor *cursor, sqlite3_context *out, int c
 		.open = open_function,                                        \
 		.column = answer_column,                                      \
 		.close = answer_close}
+
+/* Formulas, and the value of the last one. */
+#define METRICS                                 \
+	{                                       \
+		"metrics", "TEXT", SQL_ARGUMENT \
+	}
+#define FORMULA                                \
+	{                                      \
+		"formula", "REAL", SQL_FORMULA \
+	}
 
 /* ---- what a run is made of ---- */
 
@@ -210,7 +232,7 @@ static const struct sql_column stats_columns[] = {{"key", "TEXT"}, {"time_ns", "
 	{"percent", "REAL"}, {"records", "INTEGER"}, {"state", "TEXT"}, {"context", "INTEGER"},
 	{"begin", "", SQL_ARGUMENT}, {"end", "", SQL_ARGUMENT}, {"by", "TEXT", SQL_ARGUMENT},
 	{"streams", "TEXT", SQL_ARGUMENT}, {"contexts", "TEXT", SQL_ARGUMENT}, {"ops", "TEXT", SQL_ARGUMENT},
-	{"metrics", "TEXT", SQL_ARGUMENT}, {"max_depth", "", SQL_ARGUMENT}, {"run", "TEXT", SQL_ARGUMENT}};
+	METRICS, {"max_depth", "", SQL_ARGUMENT}, {"run", "TEXT", SQL_ARGUMENT}, FORMULA};
 
 static int stats_open(struct sql_cursor *cursor, const struct sql_ask *asked, struct error *error)
 {
@@ -218,7 +240,7 @@ static int stats_open(struct sql_cursor *cursor, const struct sql_ask *asked, st
 }
 ANSWER(stats, 1000, stats_open);
 
-/* ---- profile: a row for each node and metric, of a batch with two columns for each metric ---- */
+/* ---- profile: a row for each node and metric or formula, of a batch with columns for each ---- */
 
 enum { PROFILE_METRIC = QUESTION_PROFILE_FIXED, PROFILE_INCLUSIVE, PROFILE_EXCLUSIVE };
 
@@ -229,36 +251,54 @@ static const struct sql_column profile_columns[] = {{"depth", "INTEGER"}, {"id",
 	{"streams", "TEXT", SQL_ARGUMENT}, {"contexts", "TEXT", SQL_ARGUMENT},
 	{"metrics", "TEXT", SQL_ARGUMENT}, {"max_depth", "", SQL_ARGUMENT}, {"run", "TEXT", SQL_ARGUMENT}};
 
+/* Metrics, two columns each, then formulas, one each. */
 static size_t metric_count(const struct sql_cursor *cursor)
 {
 	const struct answer_cursor *own = (const struct answer_cursor *)cursor;
 
-	return (own->batch->column_count - QUESTION_PROFILE_FIXED) / 2;
+	return (own->batch->column_count - QUESTION_PROFILE_FIXED -
+		       answer_formulas_count(cursor->call.select)) /
+	       2;
+}
+
+static size_t rows_per_node(const struct sql_cursor *cursor)
+{
+	return metric_count(cursor) + answer_formulas_count(cursor->call.select);
 }
 
 static int profile_open(struct sql_cursor *cursor, const struct sql_ask *asked, struct error *error)
 {
 	int rc = open_selected(cursor, asked, &question_profile, "view", error);
 
-	cursor->count = rc < 0 ? 0 : cursor->count * metric_count(cursor);
+	cursor->count = rc < 0 ? 0 : cursor->count * rows_per_node(cursor);
 	return rc;
+}
+
+/* The batch's column of the row's metric or formula; *is_formula: it has no exclusive one behind it. */
+static size_t amount_of(const struct sql_cursor *cursor, bool *is_formula)
+{
+	size_t metrics = metric_count(cursor), m = cursor->row % rows_per_node(cursor);
+
+	*is_formula = m >= metrics;
+	return QUESTION_PROFILE_FIXED + (*is_formula ? m + metrics : 2 * m);
 }
 
 /* "CPUTIME" of "CPUTIME:incl". */
 static const char *metric_of(const struct sql_cursor *cursor, size_t *size)
 {
 	const struct answer_cursor *own = (const struct answer_cursor *)cursor;
-	size_t m = cursor->row % metric_count(cursor);
-	const char *name = own->batch->columns[QUESTION_PROFILE_FIXED + 2 * m].shown.name;
+	bool is_formula;
+	const char *name = own->batch->columns[amount_of(cursor, &is_formula)].shown.name;
 
-	*size = strlen(name) - strlen(":incl");
+	*size = strlen(name) - (is_formula ? 0 : strlen(":incl"));
 	return name;
 }
 
 static void profile_column(struct sql_cursor *cursor, sqlite3_context *out, int column)
 {
 	const struct answer_cursor *own = (const struct answer_cursor *)cursor;
-	size_t metrics = metric_count(cursor), m = cursor->row % metrics, size;
+	bool is_formula;
+	size_t at = amount_of(cursor, &is_formula), size;
 	const char *name;
 
 	if (column == PROFILE_METRIC) {
@@ -266,9 +306,13 @@ static void profile_column(struct sql_cursor *cursor, sqlite3_context *out, int 
 		sql_put_field(cursor, out, name, size);
 		return;
 	}
-	if (column > PROFILE_METRIC)
-		column = (int)(QUESTION_PROFILE_FIXED + 2 * m) + (column == PROFILE_EXCLUSIVE);
-	put_value(out, &own->batch->columns[column], cursor->row / metrics);
+	if (column == PROFILE_EXCLUSIVE && is_formula)
+		return;
+	if (column < PROFILE_METRIC)
+		at = (size_t)column;
+	else if (column == PROFILE_EXCLUSIVE)
+		at++;
+	put_value(out, &own->batch->columns[at], cursor->row / rows_per_node(cursor));
 }
 
 /* The same metric may be one of more on the other side of an OR. */
@@ -277,7 +321,7 @@ static bool profile_identity(struct sql_cursor *cursor, uint64_t *identity)
 	size_t size;
 	const char *name = metric_of(cursor, &size);
 
-	*identity = store_hash64(name, size, cursor->row / metric_count(cursor));
+	*identity = store_hash64(name, size, cursor->row / rows_per_node(cursor));
 	return true;
 }
 
@@ -297,7 +341,7 @@ static const struct sql_column blame_columns[] = {{"key", "TEXT"}, {"blame_ns", 
 	{"percent", "REAL"}, {"context", "INTEGER"}, {"of", "TEXT", SQL_ARGUMENT},
 	{"by", "TEXT", SQL_ARGUMENT}, {"begin", "", SQL_ARGUMENT}, {"end", "", SQL_ARGUMENT},
 	{"streams", "TEXT", SQL_ARGUMENT}, {"contexts", "TEXT", SQL_ARGUMENT},
-	{"max_depth", "", SQL_ARGUMENT}, {"run", "TEXT", SQL_ARGUMENT}};
+	{"max_depth", "", SQL_ARGUMENT}, {"run", "TEXT", SQL_ARGUMENT}, METRICS, FORMULA};
 
 static int blame_open(struct sql_cursor *cursor, const struct sql_ask *asked, struct error *error)
 {
@@ -309,7 +353,8 @@ static const struct sql_column gaps_columns[] = {{"begin_ns", "INTEGER"}, {"end_
 	{"gap_ns", "INTEGER"}, {"stream", "TEXT"}, {"cause", "TEXT"}, {"key", "TEXT"}, {"path", "TEXT"},
 	{"context", "INTEGER"}, {"begin", "", SQL_ARGUMENT}, {"end", "", SQL_ARGUMENT},
 	{"min", "", SQL_ARGUMENT}, {"by", "TEXT", SQL_ARGUMENT}, {"streams", "TEXT", SQL_ARGUMENT},
-	{"contexts", "TEXT", SQL_ARGUMENT}, {"max_depth", "", SQL_ARGUMENT}, {"run", "TEXT", SQL_ARGUMENT}};
+	{"contexts", "TEXT", SQL_ARGUMENT}, {"max_depth", "", SQL_ARGUMENT}, {"run", "TEXT", SQL_ARGUMENT},
+	METRICS, FORMULA};
 
 static int gaps_open(struct sql_cursor *cursor, const struct sql_ask *asked, struct error *error)
 {
@@ -320,7 +365,7 @@ ANSWER(gaps, 10000, gaps_open);
 static const struct sql_column late_columns[] = {{"key", "TEXT"}, {"blame_ns", "INTEGER"},
 	{"percent", "REAL"}, {"last", "INTEGER"}, {"occasions", "INTEGER"}, {"waited_ns", "INTEGER"},
 	{"path", "TEXT"}, {"begin", "", SQL_ARGUMENT}, {"end", "", SQL_ARGUMENT},
-	{"streams", "TEXT", SQL_ARGUMENT}, {"run", "TEXT", SQL_ARGUMENT}};
+	{"streams", "TEXT", SQL_ARGUMENT}, {"run", "TEXT", SQL_ARGUMENT}, METRICS, FORMULA};
 
 static int late_open(struct sql_cursor *cursor, const struct sql_ask *asked, struct error *error)
 {

@@ -6,9 +6,11 @@
  *
  *   streams of the question -> scan of the window -> rows with that context, path, operation, metric
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/library/answer_formulas.h"
 #include "formats/library/record_scan.h"
 #include "formats/sql/tables.h"
 #include "store/base/array.h"
@@ -53,6 +55,7 @@ struct records {
 	const struct batch *batch;
 	size_t at; /* of the batch, the next row */
 	struct store_record record;
+	struct answer_formulas formulas;
 	/* -- who its rows are; of the moment of the row that was asked for last -- */
 	struct key_ids met; /* of hash_record() */
 	uint64_t *met_count;
@@ -181,8 +184,9 @@ static int take_filters(struct records *records, const struct sql_ask *ask, stru
 static int begin_scan(struct records *records, const struct sql_ask *ask, struct error *error)
 {
 	struct program_call *call = &records->base.call;
-	int rc = sql_cursor_selects(&records->base, ask) ? sql_cursor_select(&records->base, ask, 0, error)
-							 : 0;
+	int rc = sql_cursor_selects(&records->base, ask)
+			 ? sql_cursor_select(&records->base, ask, PROGRAM_FORMULAS, error)
+			 : 0;
 
 	return rc < 0 ? rc : record_scan_init(&records->scan, call->run, call->select, records->track, error);
 }
@@ -196,7 +200,76 @@ static unsigned columns_of(const struct records *records, const struct sql_ask *
 			columns |= field_columns[records->fields[i]];
 	if (records->has_context || records->path_fits)
 		columns |= STORE_CONTEXT;
+	if (records->formulas.formulas.count)
+		columns |= STORE_END | STORE_AMOUNT | STORE_WHAT | STORE_BYTES;
 	return records->what ? columns | STORE_WHAT : columns;
+}
+
+/* ---- formulas ---- */
+
+/* Of hpct-slice, which has all tracks' numbers in one row. */
+enum { NUMBER_BEGIN, NUMBER_END, NUMBER_BYTES, NUMBER_WEIGHT, NUMBER_VALUE, NUMBER_COUNT };
+static const char *const number_names[NUMBER_COUNT] = {"begin_ns", "end_ns", "bytes", "weight", "value"};
+
+static int take_formulas(struct records *records, struct error *error)
+{
+	struct program_call *call = &records->base.call;
+	int rc;
+
+	if (!answer_formulas_count(call->select))
+		return 0;
+	rc = answer_formulas_init(&records->formulas, call->select, NULL, 0, 0, number_names, NUMBER_COUNT,
+		&call->arena, error);
+	return rc < 0 ? rc : formula_columns_refuse_whole(&records->formulas.formulas, error);
+}
+
+static double since_origin(const struct records *records, uint64_t time_ns)
+{
+	uint64_t origin_ns = run_origin_ns(records->base.call.run);
+
+	return time_ns > origin_ns ? (double)(time_ns - origin_ns) : 0;
+}
+
+static double value_of(const struct records *records)
+{
+	double real;
+
+	if (!run_metric_is_real(records->base.call.run, records->record.what))
+		return (double)records->record.amount;
+	memcpy(&real, &records->record.amount, sizeof real);
+	return real;
+}
+
+static void fill_numbers(const struct records *records, double numbers[NUMBER_COUNT])
+{
+	const struct store_record *record = &records->record;
+	bool is_span = records->track == STORE_SPANS;
+
+	for (size_t i = 0; i < NUMBER_COUNT; i++)
+		numbers[i] = NAN;
+	numbers[NUMBER_BEGIN] = since_origin(records, record->begin_ns);
+	if (is_span && record->end_ns != STORE_OPEN_NS)
+		numbers[NUMBER_END] = since_origin(records, record->end_ns);
+	if (is_span && record->bytes)
+		numbers[NUMBER_BYTES] = (double)record->bytes;
+	if (records->track == STORE_SAMPLES || (is_span && record->amount))
+		numbers[NUMBER_WEIGHT] = (double)record->amount;
+	if (records->track == STORE_VALUES)
+		numbers[NUMBER_VALUE] = value_of(records);
+}
+
+static void put_formula(struct records *records, sqlite3_context *out)
+{
+	const struct formula_columns *formulas = &records->formulas.formulas;
+	double *row = records->formulas.row, value;
+
+	if (!formulas->count)
+		return;
+	fill_numbers(records, row);
+	formula_columns_fill(formulas, row, records->formulas.whole);
+	value = row[formulas->width + formulas->count - 1];
+	if (isfinite(value))
+		sqlite3_result_double(out, value);
 }
 
 /* ---- walking ---- */
@@ -277,6 +350,8 @@ static int open_track(struct sql_cursor *cursor, enum store_track track, const e
 	rc = begin_scan(records, ask, error);
 	if (rc == 0)
 		rc = take_filters(records, ask, error);
+	if (rc == 0)
+		rc = take_formulas(records, error);
 	if (rc < 0)
 		return rc;
 	choose_stream(records, ask);
@@ -290,6 +365,7 @@ static void records_close(struct sql_cursor *cursor)
 	struct records *records = (struct records *)cursor;
 
 	record_scan_fini(&records->scan);
+	answer_formulas_fini(&records->formulas);
 	records->batch = NULL;
 	key_ids_fini(&records->met);
 	free(records->met_count);
@@ -361,14 +437,10 @@ static void put_attributes(struct records *records, sqlite3_context *out)
 
 static void put_value(const struct records *records, sqlite3_context *out)
 {
-	double real;
-
-	if (!run_metric_is_real(records->base.call.run, records->record.what)) {
+	if (run_metric_is_real(records->base.call.run, records->record.what))
+		sqlite3_result_double(out, value_of(records));
+	else
 		sql_put_number(out, records->record.amount);
-		return;
-	}
-	memcpy(&real, &records->record.amount, sizeof real);
-	sqlite3_result_double(out, real);
 }
 
 static void records_column(struct sql_cursor *cursor, sqlite3_context *out, int column)
@@ -377,6 +449,10 @@ static void records_column(struct sql_cursor *cursor, sqlite3_context *out, int 
 	const struct store_record *record = &records->record;
 	bool is_span = records->track == STORE_SPANS;
 
+	if (cursor->table->columns[column].use & SQL_FORMULA) {
+		put_formula(records, out);
+		return;
+	}
 	switch (records->fields[column]) {
 	case FIELD_STREAM:
 		sql_put_lasting(out, sql_run_stream_text(cursor->run, records->scan.stream));
@@ -438,21 +514,29 @@ static void records_column(struct sql_cursor *cursor, sqlite3_context *out, int 
 	{                                       \
 		"context", "INTEGER", SQL_EQUAL \
 	}
+#define METRICS                                 \
+	{                                       \
+		"metrics", "TEXT", SQL_ARGUMENT \
+	}
+#define FORMULA                                \
+	{                                      \
+		"formula", "REAL", SQL_FORMULA \
+	}
 #define RUN                                 \
 	{                                   \
 		"run", "TEXT", SQL_ARGUMENT \
 	}
 
 static const struct sql_column sample_columns[] = {STREAM, BEGIN, PATH, {"weight", "INTEGER"},
-	{"metric", "TEXT", SQL_EQUAL}, CONTEXT, SELECTED, {"metrics", "TEXT", SQL_ARGUMENT}, RUN};
+	{"metric", "TEXT", SQL_EQUAL}, CONTEXT, SELECTED, METRICS, RUN, FORMULA};
 
 static const struct sql_column span_columns[] = {STREAM, BEGIN, {"end_ns", "INTEGER", SQL_RANGE}, PATH,
 	{"op", "TEXT", SQL_EQUAL}, {"bytes", "INTEGER"}, {"weight", "INTEGER"}, {"attributes", "TEXT"},
-	CONTEXT, {"link", "INTEGER"}, SELECTED, {"ops", "TEXT", SQL_ARGUMENT}, {"min", "", SQL_ARGUMENT},
-	RUN};
+	CONTEXT, {"link", "INTEGER"}, SELECTED, {"ops", "TEXT", SQL_ARGUMENT}, {"min", "", SQL_ARGUMENT}, RUN,
+	METRICS, FORMULA};
 
 static const struct sql_column value_columns[] = {STREAM, BEGIN, PATH, {"metric", "TEXT", SQL_EQUAL},
-	{"value", ""}, CONTEXT, SELECTED, {"metrics", "TEXT", SQL_ARGUMENT}, RUN};
+	{"value", ""}, CONTEXT, SELECTED, METRICS, RUN, FORMULA};
 
 static int samples_open(struct sql_cursor *cursor, const struct sql_ask *ask, struct error *error)
 {

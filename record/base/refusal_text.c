@@ -55,6 +55,8 @@ const char *refusal_text_unsampled(uint32_t reason)
 		return "the program deleted its sampling timer";
 	case EVENT_UNSAMPLED_BLOCKED:
 		return "it blocks the sampling signal";
+	case EVENT_UNSAMPLED_MISSED:
+		return "the sampling signals did not come (a system call of the program's own may block them)";
 	default:
 		return "it has no sampler";
 	}

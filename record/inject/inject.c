@@ -89,6 +89,13 @@ static bool may_be_tried(uint32_t pid, uint32_t tid, bool is_urgent)
 	return call < 0 ? state == 'R' : inject_image_waits(call) && (is_urgent || !is_fragile(call));
 }
 
+/* A thread of the program's own allocator; one that waits for the world outside holds none of its locks. */
+static bool may_be_inside(const struct inject_image *image, const struct inject_thread *thread)
+{
+	return image->has_allocator && thread->tid != image->pid &&
+	       (thread->call == SYS_futex || !inject_image_waits(thread->call));
+}
+
 /* Stops the thread and looks. 0: it stands well, and stays stopped; else an errno. */
 static int thread_try(
 	struct inject_image *image, struct inject_thread *thread, uint32_t tid, uint64_t *since_ns)
@@ -101,7 +108,9 @@ static int thread_try(
 	if (reason)
 		return reason;
 	inject_thread_registers(thread, &registers);
-	if (inject_image_loader_is_free(image) && inject_image_is_safe(image, &registers, thread->call) &&
+	if (may_be_inside(image, thread) || !inject_image_loader_is_free(image))
+		reason = EAGAIN;
+	if (!reason && inject_image_is_safe(image, &registers, thread->call) &&
 		inject_thread_begin(thread, image->restore, image->error_offset))
 		return 0;
 	inject_thread_release(thread);

@@ -3,10 +3,14 @@
 #include "record/inject/inject.h"
 
 #include <dirent.h>
+#include <linux/kcmp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "record/agent/inject/inject_order.h"
@@ -19,6 +23,7 @@ struct look {
 	uint32_t pid;
 	char name[32];
 	char status[4096];
+	bool has_agent; /* the library is in it, since an earlier recording */
 };
 
 static unsigned long long status_number(const struct look *look, const char *key, int base)
@@ -74,15 +79,16 @@ static const struct {
 	{"/vgpreload_", "it runs under valgrind"},
 	{"/libtsan.so", "it has the thread sanitizer in it, which takes no library later" OUTSIDE}};
 
-static int line_check(const struct look *look, const char *line, struct error *error)
+static int line_check(struct look *look, const char *line, struct error *error)
 {
+	look->has_agent |= strstr(line, "/hpct-agent-inject.so") != NULL;
 	for (size_t i = 0; i < sizeof(mapped_refusals) / sizeof(*mapped_refusals); i++)
 		if (strstr(line, mapped_refusals[i].name))
 			return refuse(look, error, mapped_refusals[i].why);
 	return 0;
 }
 
-static int maps_check(const struct look *look, struct error *error)
+static int maps_check(struct look *look, struct error *error)
 {
 	char path[40], *line = NULL;
 	size_t room = 0;
@@ -120,11 +126,51 @@ static int agent_check(const struct look *look, const char *agent, struct error 
 	return refuse(look, error, "it does not see hpct's files (a container, chroot)" OUTSIDE);
 }
 
+/* ---- what it shares ---- */
+
+/* A child of vfork or of clone(CLONE_VM): what is loaded into it is loaded into its parent, too. */
+static int memory_check(const struct look *look, struct error *error)
+{
+	unsigned long long parent = status_number(look, "\nPPid:", 10);
+
+	if (parent && !syscall(SYS_kcmp, (long)look->pid, (long)parent, KCMP_VM, 0, 0))
+		return refuse(look, error, "it shares its memory with its parent (vfork)" OUTSIDE);
+	return 0;
+}
+
+#define QUEUES_MAGIC 0x19800202 /* of the kernel's mqueue file system */
+
+/* Where the kernel copies descriptors for the agent's thread, the end of a copy ends mq_notify. */
+static int queues_check(const struct look *look, struct error *error)
+{
+	char path[40], name[300];
+	struct dirent *entry;
+	bool is_there = false;
+	DIR *list;
+
+	snprintf(path, sizeof(path), "/proc/%u/fd", look->pid);
+	list = opendir(path);
+	while (list && !is_there && (entry = readdir(list))) {
+		struct statfs system;
+
+		snprintf(name, sizeof(name), "%s/%.200s", path, entry->d_name);
+		is_there = entry->d_name[0] != '.' && !statfs(name, &system) && system.f_type == QUEUES_MAGIC;
+	}
+	if (list)
+		closedir(list);
+	return is_there ? refuse(look, error,
+				  "it has a POSIX message queue open, whose notification the agent's thread "
+				  "may "
+				  "end" OUTSIDE)
+			: 0;
+}
+
 /* ---- another agent ---- */
 
 static int signal_check(const struct look *look, struct error *error)
 {
-	if (status_number(look, "\nSigCgt:", 16) >> (AGENT_SIGNAL - 1) & 1)
+	/* With our library in it, the handler may be that of its parent's agent: the agent itself looks. */
+	if (!look->has_agent && status_number(look, "\nSigCgt:", 16) >> (AGENT_SIGNAL - 1) & 1)
 		return refuse(look, error, "it uses signal 61 itself, which hpct samples with" OUTSIDE);
 	return 0;
 }
@@ -165,6 +211,10 @@ int inject_check(uint32_t pid, const char *agent, struct error *error)
 		result = maps_check(&look, error);
 	if (!result)
 		result = agent_check(&look, agent, error);
+	if (!result)
+		result = memory_check(&look, error);
+	if (!result)
+		result = queues_check(&look, error);
 	if (!result)
 		result = thread_check(&look, error);
 	return result ? result : signal_check(&look, error);

@@ -52,7 +52,8 @@ static void allocator_add(struct inject_image *image, uint64_t begin, uint64_t b
 		image->allocators[image->allocator_count++] = (struct inject_range){begin, begin + bytes};
 }
 
-/* A program may bring its own: what it exports of these names is what libc and the loader call, too. */
+/* Functions that hold a lock which dlopen or the start of a thread needs. A program may bring an allocator of
+ * its own: what it exports of these names is what libc and the loader call, too. */
 static void allocators_find(struct inject_image *image, const struct remote_symbols *symbols)
 {
 	static const char *const names[] = {"malloc", "free", "calloc", "realloc", "reallocarray", "memalign",
@@ -60,7 +61,17 @@ static void allocators_find(struct inject_image *image, const struct remote_symb
 		"mallinfo", "mallinfo2", "mallopt", "malloc_stats", "malloc_usable_size", "fork", "_Fork",
 		"__libc_fork", "vfork", "exit", "quick_exit", "pthread_create", "_Znwm", "_Znam", "_ZdlPv",
 		"_ZdaPv", "_ZdlPvm", "_ZdaPvm", "__libc_malloc", "__libc_free", "__libc_calloc",
-		"__libc_realloc", "__libc_memalign"};
+		"__libc_realloc", "__libc_memalign",
+		/* these wait while they hold the lock of the threads' list */
+		"setuid", "seteuid", "setreuid", "setresuid", "setgid", "setegid", "setregid", "setresgid",
+		"setgroups", "initgroups", "pthread_exit", "dl_iterate_phdr", "dlopen", "dlclose", "dlsym",
+		"dlvsym", "dladdr", "pthread_atfork", "__register_atfork", "atexit", "on_exit",
+		"__cxa_atexit",
+		/* what allocators have beside these */
+		"_ZnwmRKSt9nothrow_t", "_ZnamRKSt9nothrow_t", "_ZnwmSt11align_val_t", "_ZnamSt11align_val_t",
+		"_ZdlPvSt11align_val_t", "_ZdlPvmSt11align_val_t", "_ZdaPvSt11align_val_t",
+		"_ZdaPvmSt11align_val_t", "mallocx", "rallocx", "xallocx", "dallocx", "sdallocx", "mallctl",
+		"mallctlbymib", "malloc_stats_print", "free_sized", "free_aligned_sized"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		uint64_t bytes, begin = remote_symbols_find(symbols, names[i], &bytes);
@@ -146,29 +157,38 @@ static void lock_find(struct inject_image *image, const struct remote_symbols *s
 		memcpy(pair, symbols->image + (begin - symbols->begin) + at, sizeof(pair));
 		if (pair[0].kind == RECURSIVE && pair[1].kind == RECURSIVE && (uint32_t)pair[0].lock <= 2 &&
 			(uint32_t)pair[1].lock <= 2 && !pair[0].rest[4] && !pair[1].rest[4]) {
-			image->lock = begin + at;
+			image->locks = begin + at;
 			return;
 		}
 	}
+}
+
+static void program_look(struct inject_image *image, const struct remote_symbols *symbols)
+{
+	uint64_t bytes;
+
+	image->has_allocator = remote_symbols_find(symbols, "malloc", &bytes) != 0;
+	allocators_find(image, symbols);
 }
 
 static void module_look(
 	struct inject_image *image, const struct remote_unwind_module *module, bool is_program)
 {
 	struct remote_symbols symbols;
+	uint64_t bytes;
 
 	if (is_allocator(module))
 		allocator_add(image, module->cfi.begin, module->cfi.end - module->cfi.begin);
-	if (!is_program && !is_loader(module) && !is_libc(module))
-		return;
 	if (!remote_symbols_open(&symbols, image->pid, module))
 		return;
 	if (is_loader(module))
 		lock_find(image, &symbols);
 	else if (is_libc(module))
 		libc_look(image, &symbols);
-	else
-		allocators_find(image, &symbols);
+	else if (is_program)
+		program_look(image, &symbols);
+	else if (remote_symbols_find(&symbols, "malloc", &bytes)) /* all of it, whatever it is called */
+		allocator_add(image, module->cfi.begin, module->cfi.end - module->cfi.begin);
 	remote_symbols_close(&symbols);
 }
 
@@ -279,9 +299,10 @@ bool inject_image_is_safe(struct inject_image *image, const struct arch_register
 
 bool inject_image_loader_is_free(const struct inject_image *image)
 {
-	struct mutex lock;
+	struct mutex locks[2];
 
-	return !image->lock || remote_unwind_read(image->pid, image->lock, &lock, sizeof(lock)) || !lock.lock;
+	return !image->locks || remote_unwind_read(image->pid, image->locks, locks, sizeof(locks)) ||
+	       (!locks[0].lock && !locks[1].lock);
 }
 
 int inject_image_open(struct inject_image *image, uint32_t pid, const char *name, struct error *error)

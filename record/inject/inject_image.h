@@ -10,7 +10,7 @@
 #include "record/process/remote_unwind_modules.h"
 #include "store/base/error.h"
 
-#define INJECT_ALLOCATORS_MAX 128u
+#define INJECT_ALLOCATORS_MAX 512u
 
 struct inject_range {
 	uint64_t begin, end;
@@ -24,7 +24,8 @@ struct inject_image {
 	uint64_t load;	      /* dlopen */
 	uint64_t restore;     /* the code that ends a signal handler: rt_sigreturn */
 	int64_t error_offset; /* of errno, from the thread's pointer */
-	uint64_t lock;	      /* the loader's; 0: not known */
+	uint64_t locks;	      /* the loader's two; 0: not known */
+	bool has_allocator;   /* the program brings its own, which may have threads inside under any name */
 	struct inject_range allocators[INJECT_ALLOCATORS_MAX];
 	unsigned allocator_count;
 	uint8_t stack[64 * 1024]; /* what was read of the stack that is walked */
@@ -35,7 +36,7 @@ struct inject_image {
 int inject_image_open(struct inject_image *image, uint32_t pid, const char *name, struct error *error);
 void inject_image_close(struct inject_image *image);
 
-/* Nobody holds the loader's lock, as far as that can be told. */
+/* Nobody holds the loader's locks, as far as that can be told. */
 bool inject_image_loader_is_free(const struct inject_image *image);
 
 /* A stopped thread with these registers may call dlopen: no frame of its stack is in the loader or an

@@ -21,12 +21,19 @@
 #define STACK_ROOM (64u * 1024u) /* for what is called */
 #define CALL_RETURN SYS_rt_sigreturn
 #define NO_CALL UINT64_MAX
+#define REQUEST_SEQUENCES 0x420f /* PTRACE_GET_RSEQ_CONFIGURATION, of Linux 5.13 */
+#define SEQUENCE_AT 8u		 /* of the kernel's struct rseq: address of its struct rseq_cs */
+#define CODE_64 0x33u		 /* segment of 64-bit code: others run in compatibility mode, as Wine's do */
 #define STOPPED_IN_CALL (SIGTRAP | 0x80)
 /* What an interrupted call of the kernel has in place of a result, before it begins again. */
 #define RESTART_LEAST 512
 #define RESTART_MOST 516
-#define RESTART_TIMED 516	    /* the kernel keeps what is left of its time */
+#define RESTART_UNHANDLED 514	    /* ... unless a handler runs: then EINTR */
 #define FLAGS_OFF UINT64_C(0x40500) /* direction, trap, alignment */
+
+/* All signals but 33, which glibc's setuid sends to each thread and waits for, with the lock held that the
+ * start of a thread needs. */
+#define CALL_MASK (~(UINT64_C(1) << 32))
 
 static long command(int request, const struct inject_thread *thread, uintptr_t address, void *data)
 {
@@ -75,36 +82,16 @@ static int trap_await(const struct inject_thread *thread)
 	}
 }
 
-static bool has_signals(const struct inject_thread *thread)
-{
-	char name[48], text[4096];
-	static const char *const kinds[] = {"\nSigPnd:\t", "\nShdPnd:\t"};
-	uint64_t pending = 0, blocked;
-	const char *line;
-
-	snprintf(name, sizeof(name), "task/%u/status", thread->tid);
-	if (!proc_read(thread->pid, name, text, sizeof(text)))
-		return true;
-	for (unsigned i = 0; i < 2; i++) {
-		line = strstr(text, kinds[i]);
-		pending |= line ? strtoull(line + 9, NULL, 16) : UINT64_MAX;
-	}
-	line = strstr(text, "\nSigBlk:\t");
-	blocked = line ? strtoull(line + 9, NULL, 16) : 0;
-	return pending & ~blocked;
-}
-
 /* Some waits (epoll_wait) do not begin again by themselves after a stop: the program would see EINTR that no
- * signal of its own has caused. They begin anew; one with a time waits for all of it again. */
+ * signal of its own has caused. They begin anew, unless a handler of the program's runs first; one with a
+ * time waits for all of it again. */
 static void wait_renew(struct inject_thread *thread)
 {
 	struct user_regs_struct *registers = &thread->registers;
 
-	if (thread->call < 0 || (long)registers->rax != -EINTR || has_signals(thread))
+	if (thread->call < 0 || (long)registers->rax != -EINTR)
 		return;
-	registers->rax = (uint64_t)thread->call;
-	registers->rip -= 2;
-	registers->orig_rax = NO_CALL;
+	registers->rax = (uint64_t)-RESTART_UNHANDLED;
 	command(PTRACE_SETREGS, thread, 0, registers);
 }
 
@@ -170,13 +157,19 @@ static bool memory_write(const struct inject_thread *thread, uint64_t address, c
 	return process_vm_writev((pid_t)thread->pid, &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
+bool inject_thread_waits(const struct inject_thread *thread)
+{
+	long result = -(long)thread->registers.rax;
+
+	return thread->call >= 0 && result >= RESTART_LEAST && result <= RESTART_MOST;
+}
+
 /* Where the thread goes on if nobody restores it by ptrace: a call of the kernel begins again from its start.
  */
 static void context_fill(const struct inject_thread *thread, struct sigcontext *to, uint64_t vector)
 {
 	const struct user_regs_struct *from = &thread->registers;
-	bool restarts =
-		thread->call >= 0 && -(long)from->rax >= RESTART_LEAST && -(long)from->rax <= RESTART_MOST;
+	bool restarts = inject_thread_waits(thread);
 
 	*to = (struct sigcontext){.r8 = from->r8,
 		.r9 = from->r9,
@@ -285,20 +278,41 @@ static bool frame_write(struct inject_thread *thread, uint64_t restore)
 	       memory_write(thread, thread->frame, &frame, sizeof(frame));
 }
 
+/* A restartable sequence begins anew only if the kernel sees the thread leave it; a stop that moves the
+ * thread elsewhere hides that. */
+static bool is_in_sequence(const struct inject_thread *thread)
+{
+	struct {
+		uint64_t address;
+		uint32_t bytes, signature, flags, pad;
+	} place;
+	struct {
+		uint32_t version, flags;
+		uint64_t begin, bytes, abort;
+	} sequence;
+	uint64_t at = 0;
+
+	if (command(REQUEST_SEQUENCES, thread, sizeof(place), &place) < 0 || !place.address)
+		return false;
+	if (remote_unwind_read(thread->pid, place.address + SEQUENCE_AT, &at, sizeof(at)) || !at)
+		return false;
+	return remote_unwind_read(thread->pid, at, &sequence, sizeof(sequence)) ||
+	       thread->registers.rip - sequence.begin < sequence.bytes;
+}
+
 /* ---- calls ---- */
 
 bool inject_thread_begin(struct inject_thread *thread, uint64_t restore, int64_t error_offset)
 {
-	const uint64_t all = UINT64_MAX;
 	uint64_t place = thread->registers.fs_base + (uint64_t)error_offset;
 
+	thread->restore = restore;
 	thread->error_offset = error_offset;
-	if (!has_room(thread) || !vector_read(thread) ||
-		remote_unwind_read(thread->pid, place, &thread->error, sizeof(thread->error)) ||
-		command(PTRACE_GETSIGMASK, thread, sizeof(thread->mask), &thread->mask) ||
-		!frame_write(thread, restore))
-		return false;
-	return !command(PTRACE_SETSIGMASK, thread, sizeof(all), (void *)(uintptr_t)&all);
+	return thread->registers.cs == CODE_64 && !is_in_sequence(thread) && has_room(thread) &&
+	       vector_read(thread) &&
+	       !remote_unwind_read(thread->pid, place, &thread->error, sizeof(thread->error)) &&
+	       !command(PTRACE_GETSIGMASK, thread, sizeof(thread->mask), &thread->mask) &&
+	       frame_write(thread, restore);
 }
 
 bool inject_thread_write(struct inject_thread *thread, size_t offset, const void *from, size_t bytes)
@@ -331,7 +345,7 @@ static bool return_await(struct inject_thread *thread)
 }
 
 /* A stop in a call of the kernel is left first: what an interrupted one still has to do, begin again, is done
- * behind a stop by PTRACE_INTERRUPT only. */
+ * behind a stop by PTRACE_INTERRUPT only. Whenever this process is killed, the thread makes that call. */
 static bool call_leave(struct inject_thread *thread)
 {
 	struct user_regs_struct now;
@@ -339,11 +353,13 @@ static bool call_leave(struct inject_thread *thread)
 	if (command(PTRACE_GETREGS, thread, 0, &now))
 		return false;
 	now.orig_rax = NO_CALL;
+	now.rip = thread->restore;
 	return !command(PTRACE_SETREGS, thread, 0, &now) && !command(PTRACE_INTERRUPT, thread, 0, NULL) &&
 	       !command(PTRACE_CONT, thread, 0, NULL) && !trap_await(thread);
 }
 
-/* Instead of sigreturn: with the wait's time as the kernel has it. */
+/* Instead of sigreturn: the wait goes on for what is left of its time, or ends with EINTR if the program's
+ * handler runs now. */
 static bool restore(struct inject_thread *thread)
 {
 	struct iovec vector = {thread->vector.state, thread->vector.bytes};
@@ -351,17 +367,14 @@ static bool restore(struct inject_thread *thread)
 	return call_leave(thread) && !command(PTRACE_SETREGSET, thread, NT_X86_XSTATE, &vector) &&
 	       memory_write(thread, thread->registers.fs_base + (uint64_t)thread->error_offset,
 		       &thread->error, sizeof(thread->error)) &&
-	       !command(PTRACE_SETREGS, thread, 0, &thread->registers) &&
-	       !command(PTRACE_SETSIGMASK, thread, sizeof(thread->mask), &thread->mask);
+	       !command(PTRACE_SETSIGMASK, thread, sizeof(thread->mask), &thread->mask) &&
+	       !command(PTRACE_SETREGS, thread, 0, &thread->registers);
 }
 
-static bool is_timed(const struct inject_thread *thread)
-{
-	return thread->call >= 0 && (long)thread->registers.rax == -RESTART_TIMED;
-}
-
+/* The mask comes last: if this process is killed before, the thread must not keep it. */
 bool inject_thread_call(struct inject_thread *thread, uint64_t function, uint64_t first, uint64_t second)
 {
+	static const uint64_t mask = CALL_MASK;
 	struct user_regs_struct call = thread->registers;
 	bool is_done;
 
@@ -373,7 +386,9 @@ bool inject_thread_call(struct inject_thread *thread, uint64_t function, uint64_
 	call.orig_rax = NO_CALL; /* nothing begins again */
 	call.eflags &= ~FLAGS_OFF;
 	is_done = !command(PTRACE_SETREGS, thread, 0, &call);
-	if (is_done && is_timed(thread))
+	if (is_done)
+		command(PTRACE_SETSIGMASK, thread, sizeof(mask), (void *)(uintptr_t)&mask);
+	if (is_done && inject_thread_waits(thread))
 		is_done = return_await(thread) && restore(thread);
 	inject_thread_release(thread);
 	return is_done;
@@ -396,6 +411,12 @@ void inject_thread_registers(const struct inject_thread *thread, struct arch_reg
 {
 	(void)thread;
 	*registers = (struct arch_registers){.known = 0};
+}
+
+bool inject_thread_waits(const struct inject_thread *thread)
+{
+	(void)thread;
+	return false;
 }
 
 bool inject_thread_begin(struct inject_thread *thread, uint64_t restore, int64_t error_offset)

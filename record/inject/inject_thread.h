@@ -7,8 +7,9 @@
  *   inject_thread_stop - inject_thread_begin - inject_thread_write - inject_thread_call
  *
  * A call runs as a signal handler would: below the stack pointer lies the frame that sigreturn takes. So the
- * thread restores itself, whatever becomes of this process. Only where the kernel keeps the time that a wait
- * still has to last, which sigreturn forgets, the thread is watched up to the call's end.
+ * thread restores itself, whatever becomes of this process. Only where it waited in a call of the kernel,
+ * which knows how long that still has to last, and whether a signal that came meanwhile ends it, the thread
+ * is watched up to the call's end.
  */
 #ifndef RECORD_INJECT_THREAD_H
 #define RECORD_INJECT_THREAD_H
@@ -28,6 +29,7 @@ struct inject_thread {
 	struct user_regs_struct registers;
 	/* From inject_thread_begin on. */
 	uint64_t mask;
+	uint64_t restore;     /* code that makes the call of sigreturn */
 	uint64_t frame, data; /* of the handler; INJECT_DATA_BYTES for the arguments of calls */
 	int64_t error_offset;
 	int error;
@@ -43,6 +45,9 @@ int inject_thread_stop(struct inject_thread *thread, uint32_t pid, uint32_t tid)
 
 /* Its registers, as the unwinder wants them. */
 void inject_thread_registers(const struct inject_thread *thread, struct arch_registers *registers);
+
+/* True if the stop has interrupted a wait of the kernel. */
+bool inject_thread_waits(const struct inject_thread *thread);
 
 /* Prepares calls. restore: code that makes the call of sigreturn; error_offset: of errno from the thread's
  * pointer. False: its stack has no room for that. */

@@ -11,6 +11,7 @@
 #include "record/base/clock.h"
 #include "record/base/refusal_text.h"
 #include "record/base/rendezvous.h"
+#include "record/process/modules.h"
 
 void summary_init(struct summary *summary, const char *events)
 {
@@ -83,8 +84,41 @@ static void sampling_add(struct summary *summary, const struct measured_process 
 			uncounted_add(summary, &shared->counters[i]);
 }
 
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool has_library(const struct measured_process *process, const char *name)
+{
+	const struct event_module *table = (const void *)((const char *)process->shared + EVENT_MODULES_AT);
+	char path[sizeof(table->path)];
+
+	for (unsigned i = 0; i < EVENT_MODULE_MAX; i++) {
+		if (!process->modules.ids[i])
+			continue;
+		memcpy(path, table[i].path, sizeof(path)); /* the program may change it */
+		path[sizeof(path) - 1] = '\0';
+		if (!strcmp(base_of(path), name))
+			return true;
+	}
+	return false;
+}
+
+/* Of its code that was made at run time has no function a name. */
+static void unnamed_code_add(struct summary *summary, const struct measured_process *process)
+{
+	if (!process->modules.jit || process->perf_map.entry_count || process->is_outside)
+		return;
+	summary->has_unnamed_java |= has_library(process, "libjvm.so");
+	summary->has_unnamed_node |= !strcmp(base_of(process->executable), "node");
+}
+
 void summary_add(struct summary *summary, const struct measured_process *process)
 {
+	unnamed_code_add(summary, process);
 	summary->processes++;
 	summary->is_injected |= process->is_injected;
 	summary->threads += atomic_load(&process->shared->thread_count);
@@ -277,6 +311,9 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 	}
 	if (summary->python_unknown)
 		store_writer_meta_number(writer, "python_unknown", summary->python_unknown);
+	summary->has_openmp_archive = modules_have_openmp();
+	if (summary->has_openmp_archive)
+		store_writer_meta_number(writer, "openmp_archive", 1);
 	if (summary->names_refused)
 		store_writer_meta_number(writer, "python_names_refused", summary->names_refused);
 	for (unsigned i = 0; i < sizeof(number) / sizeof(number[0]); i++)

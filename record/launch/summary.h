@@ -32,6 +32,9 @@ struct summary {
 		switches_refused;    /* records; processes or threads without them */
 	bool is_injected;	     /* some process got its agent while it ran */
 	uint32_t python_unknown;     /* of an interpreter that cannot be read, as event_process has it */
+	bool has_unnamed_java;	     /* code that was made at run time, and nothing names it */
+	bool has_unnamed_node;	     /* likewise */
+	bool has_openmp_archive;     /* GNU's OpenMP runtime is linked into a program */
 	uint64_t names_refused;	     /* times a Python function got no name: the memory for them was full */
 	uint64_t gpu_graphs_by_node; /* processes whose CUDA graphs should be traced as wholes but are
 					traced by node */

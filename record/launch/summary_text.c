@@ -67,6 +67,24 @@ static void python_put(const struct summary *summary, struct lines *lines)
 		put(lines, "Python functions beyond the first 100000 or so have no name: <python>\n");
 }
 
+static void unnamed_code_put(const struct summary *summary, struct lines *lines)
+{
+	if (summary->has_unnamed_java)
+		put(lines, "Java's compiled methods have no names: hpct-record --java asks the machine for "
+			   "them\n");
+	if (summary->has_unnamed_node)
+		put(lines, "Node's compiled functions have no names: hpct-record --node has it write them to "
+			   "a file\n");
+}
+
+static void openmp_put(const struct summary *summary, struct lines *lines)
+{
+	if (summary->has_openmp_archive)
+		put(lines, "OpenMP: the program has libgomp linked in (libgomp.a): its regions are not "
+			   "known, call "
+			   "paths are the threads'\n");
+}
+
 #define OVERHEAD_TELLING_NS \
 	100000000u /* of less CPU time the share is mostly that of starting the collector */
 
@@ -204,6 +222,8 @@ void summary_text(const struct summary *summary, char *text, size_t room)
 		(unsigned long)summary->signals, (unsigned long)summary->overruns,
 		(double)summary_program_cpu_ns(summary) / 1e9);
 	python_put(summary, &lines);
+	unnamed_code_put(summary, &lines);
+	openmp_put(summary, &lines);
 	gpu_put(summary, &lines);
 	costs_put(summary, &lines);
 	rate_put(summary, &lines);

@@ -108,6 +108,11 @@ static int all_attach(struct outside *outside, struct error *error)
 	return 0;
 }
 
+static bool is_refused(int reason)
+{
+	return reason == EACCES || reason == EPERM || reason == ENOSYS;
+}
+
 int outside_try(const struct outside_plan *plan, struct outside_totals *totals, struct error *error)
 {
 	struct outside outside = {.plan = *plan, .stack_bytes = OUTSIDE_STACK_LEAST};
@@ -119,8 +124,18 @@ int outside_try(const struct outside_plan *plan, struct outside_totals *totals, 
 		snprintf(what, sizeof(what), "process %u", tid);
 	reason = result ? 0 : outside_thread_watch(&outside, tid, true);
 	totals->without_kernel = outside.without_kernel;
+	totals->looks = plan->pid_count && is_refused(outside.refused) ? outside.refused : 0;
 	outside_events_close(&outside);
 	return reason ? outside_refusal(error, reason, what) : result;
+}
+
+/* Perf events are refused to everybody here; `error` then still has the sentence that says so. */
+static bool looks_instead(struct outside *outside)
+{
+	if (!is_refused(outside->refused) || !outside->plan.pid_count || outside->targets)
+		return false;
+	outside->totals.looks = outside->refused;
+	return !outside_looks_begin(outside);
 }
 
 int outside_open(struct outside **out, const struct outside_plan *plan, struct error *error)
@@ -141,6 +156,8 @@ int outside_open(struct outside **out, const struct outside_plan *plan, struct e
 	result = outside->frames ? outside_rings_open(outside, error) : error_memory(error);
 	if (!result)
 		result = all_attach(outside, error);
+	if (result && outside->frames && looks_instead(outside))
+		result = 0;
 	if (result) {
 		outside_close(outside, &totals);
 		return result;
@@ -232,7 +249,9 @@ bool outside_run(struct outside *outside, int stop, uint64_t until_ns)
 
 		is_asked = wait_for_records(outside, stop, timeout_ms);
 		now_ns = clock_now_ns();
-		timeout_ms = outside_records_take(outside, now_ns) ? BUSY_MS : IDLE_MS;
+		if (outside->by_looks)
+			outside_looks_take(outside, now_ns);
+		timeout_ms = outside->by_looks || outside_records_take(outside, now_ns) ? BUSY_MS : IDLE_MS;
 		if (!has_begun && outside->targets) {
 			has_begun = true;
 			fd_limit_raise(UINT64_MAX); /* the program has its own by now */
@@ -240,8 +259,10 @@ bool outside_run(struct outside *outside, int stop, uint64_t until_ns)
 		outside_targets_obey(outside, now_ns);
 		gone_end(outside, now_ns);
 		is_over = targets_sweep(outside, now_ns) && has_begun && !outside->plan.is_all;
-		outside_threads_look(outside, now_ns);
-		stack_judge(outside);
+		if (!outside->by_looks) {
+			outside_threads_look(outside, now_ns);
+			stack_judge(outside);
+		}
 		if (until_ns && now_ns >= until_ns)
 			break;
 		if (until_ns && until_ns - now_ns < (uint64_t)timeout_ms * 1000000u)
@@ -258,7 +279,9 @@ void outside_close(struct outside *outside, struct outside_totals *totals)
 
 	if (!outside)
 		return;
-	if (outside->targets)
+	if (outside->by_looks)
+		outside_looks_take(outside, end_ns);
+	else if (outside->targets)
 		outside_records_take(outside, UINT64_MAX);
 	outside_events_close(outside);
 	while (outside->targets) {
@@ -267,6 +290,7 @@ void outside_close(struct outside *outside, struct outside_totals *totals)
 	}
 	outside->totals.stack_bytes = outside->stack_bytes;
 	outside->totals.without_kernel = outside->without_kernel;
+	outside->totals.is_blind = outside->is_blind;
 	*totals = outside->totals;
 	free(outside->children);
 	free(outside->records);

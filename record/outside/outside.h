@@ -46,6 +46,9 @@ struct outside_totals {
 	uint32_t stack_bytes;	    /* as last used */
 	bool without_kernel;	    /* time inside the kernel counts where it returns to */
 	bool has_python;
+	int looks; /* perf events were refused with this errno: threads were looked at instead; 0: they were
+		      not */
+	bool is_blind; /* and ptrace, too: no paths */
 };
 
 struct outside;
@@ -55,7 +58,8 @@ bool outside_may_all(void);
 /* Whether outside_open could succeed, for the first process or a program that is about to start: opens events
  * that never count. 0, with without_kernel in *totals, or negative with the reason. */
 int outside_try(const struct outside_plan *plan, struct outside_totals *totals, struct error *error);
-/* Opens the events and begins. ERROR_USAGE: a process cannot be measured; ERROR_IO: none can. */
+/* Opens the events and begins; where they are refused, processes that run already are looked at instead
+ * (totals.looks). ERROR_USAGE: a process cannot be measured; ERROR_IO: none can. */
 int outside_open(struct outside **outside, const struct outside_plan *plan, struct error *error);
 /* Measures until all processes have ended, `stop` is readable or clock_now_ns() reaches until_ns (0: never).
  * True: all have ended. */

@@ -52,16 +52,39 @@ static void process_look(struct doctor_row *row)
 	doctor_say(row, DOCTOR_YES, NULL, "process %u (%s) runs, and may be looked into", pid, found.name);
 }
 
+/* An errno: its memory cannot be read. */
+static int memory_read(unsigned *count)
+{
+	struct remote_unwind_modules modules = {.pid = pid};
+	bool is_new;
+	uint64_t word;
+	int reason = remote_unwind_modules_read(&modules, &is_new);
+
+	if (!reason && modules.count)
+		reason = -remote_unwind_read(pid, modules.list[0].cfi.begin, &word, sizeof(word));
+	*count = modules.count;
+	remote_unwind_modules_fini(&modules);
+	return reason || *count ? reason : EACCES;
+}
+
 static void events_look(struct doctor_row *row)
 {
 	struct outside_plan plan = {.pids = &pid, .pid_count = 1, .period_ns = 5000000};
-	struct outside_totals totals;
+	struct outside_totals totals = {0};
+	unsigned modules;
 	struct error error;
 
 	if (!is_there())
 		doctor_say(row, DOCTOR_NONE, NULL, "not tried");
-	else if (outside_try(&plan, &totals, &error))
+	else if (outside_try(&plan, &totals, &error) && (!totals.looks || memory_read(&modules)))
 		error_say(row, &error);
+	else if (totals.looks)
+		doctor_say(row, DOCTOR_PARTLY,
+			"a lower kernel.perf_event_paranoid, or a seccomp filter that lets perf_event_open "
+			"through",
+			"perf events are refused (%s): its threads are looked at 50 times a second, by "
+			"ptrace where that is permitted",
+			strerror(totals.looks));
 	else if (totals.without_kernel)
 		doctor_say(row, DOCTOR_PARTLY, "root, CAP_PERFMON or sysctl kernel.perf_event_paranoid=1",
 			"samples outside the kernel only: time in system calls counts for the path that "
@@ -72,25 +95,20 @@ static void events_look(struct doctor_row *row)
 
 static void memory_look(struct doctor_row *row)
 {
-	struct remote_unwind_modules modules = {.pid = pid};
-	bool is_new;
-	uint64_t word;
-	int reason = EACCES;
+	unsigned modules;
+	int reason;
 
 	if (!is_there()) {
 		doctor_say(row, DOCTOR_NONE, NULL, "not tried");
 		return;
 	}
-	reason = remote_unwind_modules_read(&modules, &is_new);
-	if (!reason && modules.count)
-		reason = -remote_unwind_read(pid, modules.list[0].cfi.begin, &word, sizeof(word));
-	if (reason || !modules.count)
+	reason = memory_read(&modules);
+	if (reason)
 		doctor_say(row, DOCTOR_PARTLY, "sysctl kernel.yama.ptrace_scope=0, root, or CAP_SYS_PTRACE",
 			"its unwind tables cannot be read (%s): paths end after their first frames",
-			strerror(reason ? reason : EACCES));
+			strerror(reason));
 	else
-		doctor_say(row, DOCTOR_YES, NULL, "unwind tables of %u modules can be read", modules.count);
-	remote_unwind_modules_fini(&modules);
+		doctor_say(row, DOCTOR_YES, NULL, "unwind tables of %u modules can be read", modules);
 }
 
 static unsigned threads_count(void)

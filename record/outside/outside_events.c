@@ -285,6 +285,7 @@ int outside_rings_open(struct outside *outside, struct error *error)
 	privilege_find(outside);
 	while ((reason = rings_try(outside)) == ENOMEM && outside->data_bytes > DATA_BYTES_LEAST)
 		outside->data_bytes /= 2;
+	outside->refused = reason;
 	return reason ? outside_refusal(error, reason, outside->plan.parent ? "it" : "a process") : 0;
 }
 

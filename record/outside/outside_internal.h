@@ -5,6 +5,7 @@
  *
  *   outside_events.c   perf events and their rings     outside_records.c  their records, in order of time
  *   outside_target.c   a process: memory, modules      outside_thread.c   a thread: ring, weights, paths
+ *   outside_looks.c    instead of events and records, where those are refused
  */
 #ifndef RECORD_OUTSIDE_INTERNAL_H
 #define RECORD_OUTSIDE_INTERNAL_H
@@ -44,6 +45,9 @@ struct outside_thread {
 	bool is_looked_at;
 	bool has_ended;
 	uint64_t python_ns; /* of the last sample with frames of Python */
+	/* By looks alone: its clock at the last one, and whether it slept from then on. */
+	uint64_t looked_ns;
+	bool sleeps, is_listed;
 };
 
 /* One process, from its begin or ours to its end or exec. */
@@ -123,6 +127,9 @@ struct outside {
 	char *scratch;				 /* for a record that wraps around in its ring */
 	struct unwind_frame *frames;
 	bool has_python; /* one of the targets runs it */
+	int refused;	 /* errno of perf_event_open for the rings; 0: none */
+	bool by_looks;	 /* instead of perf events */
+	bool is_blind;	 /* ptrace is refused, too */
 	struct outside_totals totals;
 };
 
@@ -146,6 +153,14 @@ int outside_refusal(struct error *error, int reason, const char *what);
 /* Reads the rings, and takes all records older than now_ns less a margin; UINT64_MAX: all. Returns the number
  * read. */
 size_t outside_records_take(struct outside *outside, uint64_t now_ns);
+
+/* outside_looks.c */
+
+/* Begins to look at the processes of the plan, as perf events are refused. 0, or an errno: the memory of one
+ * cannot be read either. */
+int outside_looks_begin(struct outside *outside);
+/* Looks once at all threads: new ones, ends, and where those are that run. */
+void outside_looks_take(struct outside *outside, uint64_t now_ns);
 
 /* outside_target.c */
 
@@ -200,6 +215,11 @@ void outside_thread_kernel(
 	struct outside_thread *thread, uint64_t time_ns, const uint64_t *address, uint32_t count);
 /* Takes a record; they come in order of time. */
 void outside_thread_take(struct outside *outside, const struct outside_record *record);
+/* What a look saw: CPU time since the begin, and whether it has slept since the last one; then, where its
+ * path is known, that: it takes all weight since the last. */
+void outside_thread_looked(struct outside *outside, struct outside_thread *thread, uint64_t time_ns,
+	uint64_t ran_ns, bool sleeps);
+void outside_thread_seen(struct outside_thread *thread, uint64_t time_ns, uint32_t node, bool is_partial);
 /* Closes it with the rest of its CPU time, and frees it. */
 void outside_thread_end(struct outside *outside, struct outside_thread *thread, uint64_t end_ns);
 /* Frees those that have ended. */

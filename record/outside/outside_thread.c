@@ -386,6 +386,34 @@ static void sample_take(struct outside_thread *thread, const struct outside_reco
 		ring_count(&thread->ring.shared->partial, record->is_partial);
 }
 
+void outside_thread_looked(struct outside *outside, struct outside_thread *thread, uint64_t time_ns,
+	uint64_t ran_ns, bool sleeps)
+{
+	pauses_pass(thread, time_ns);
+	if (ran_ns > thread->ran_ns)
+		thread->ran_ns = ran_ns;
+	if (sleeps != thread->sleeps)
+		switch_put(outside, thread, sleeps ? EVENT_SWITCH_OUT : EVENT_SWITCH_IN,
+			thread->has_switched ? time_ns : thread->begin_ns);
+	thread->has_switched = true;
+	thread->sleeps = sleeps;
+	thread->last_ns = time_ns;
+}
+
+void outside_thread_seen(struct outside_thread *thread, uint64_t time_ns, uint32_t node, bool is_partial)
+{
+	uint64_t weight = thread->ran_ns > thread->covered_ns ? thread->ran_ns - thread->covered_ns : 0;
+
+	if (is_off(thread) || !weight)
+		return;
+	thread->covered_ns += weight;
+	thread->node = node;
+	thread->is_partial = is_partial;
+	ring_count(&thread->ring.shared->signals, 1);
+	if (sample_put(thread, node, 0, weight, time_ns))
+		ring_count(&thread->ring.shared->partial, is_partial);
+}
+
 void outside_thread_take(struct outside *outside, const struct outside_record *record)
 {
 	struct outside_thread *thread = record->thread;

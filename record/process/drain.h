@@ -21,6 +21,7 @@ struct ring {
 	uint64_t taken_bytes;
 	uint64_t cpu_begin_ns;
 	uint64_t weight_ns;    /* sum over its samples so far */
+	uint64_t sampled_ns;   /* when the sampler last gave one; 0: never */
 	uint32_t last_context; /* of the last sample */
 	uint64_t call_ns;      /* begin of the collective call that is an open span; 0: none is */
 	uint64_t lost;	       /* reported by records so far */

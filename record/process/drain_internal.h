@@ -88,6 +88,8 @@ bool drain_launch_take(struct drain *drain, const struct event_launch *launch);
 
 /* Opens a stream for the claim in `shared`; if memory is out, ring->stream stays UINT32_MAX. */
 void drain_stream_open(struct drain *drain, struct event_ring *shared);
+/* The main thread's attributes have changed, those of its process. */
+void drain_process_told(struct measured_process *process, struct store_writer *writer);
 /* Ends the stream at `end_ns`, or at its last record if that is later. */
 void drain_stream_close(struct drain *drain, struct event_ring *shared, uint64_t end_ns);
 /* If the thread has no sampler: opens its `unmonitored` span. */

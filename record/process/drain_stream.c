@@ -13,13 +13,16 @@
 #include "record/process/switches.h"
 
 #define TICKS_LATE 16
+#define MISSED_SHARE 50 /* a part of the CPU clock that weights may lack before that is said */
 #define UNSAMPLED_HANDLE (SAMPLING_OFF_SPAN_HANDLE - 1) /* of store_writer_span_open */
 
-/* Of the main thread: who started the process, and how it ended, if that is known. */
+/* Of the main thread: who started the process, its title, and how it ended, if that is known. */
 static void write_process(struct store_bytes *text, const struct measured_process *process)
 {
 	if (process->parent_pid)
 		attribute_write_number(text, "parent", process->parent_pid);
+	if (process->title[0])
+		attribute_write(text, "title", process->title);
 	if (process->has_status)
 		attribute_write_end(text, process->end_status);
 }
@@ -112,6 +115,25 @@ void drain_stream_open(struct drain *drain, struct event_ring *shared)
 	store_writer_span_open(drain->writer, ring->stream, 0, &span);
 }
 
+void drain_process_told(struct measured_process *process, struct store_writer *writer)
+{
+	for (uint32_t i = 0; i < process->ring_seen; i++) {
+		struct ring *ring = &process->rings[i];
+		const struct store_stream *stream;
+		struct store_record span;
+		const char *name;
+		size_t size;
+
+		if (ring->stream == UINT32_MAX || ring->stream != process->first_stream)
+			continue;
+		stream = store_writer_stream_edit(writer, ring->stream);
+		name = stream ? store_writer_text_at(writer, stream->name, &size) : NULL;
+		span = monitored_span(ring, STORE_OPEN_NS,
+			monitored_attributes(process, ring, writer, name ? name : "", 0, 0));
+		store_writer_span_open(writer, ring->stream, 0, &span);
+	}
+}
+
 static uint64_t later(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
@@ -141,14 +163,20 @@ static uint64_t rest_most_ns(
 	       saved_ns(shared, lived_ns);
 }
 
+/* The CPU clock up to which samples, losses and pauses account for the thread's time. */
+static uint64_t covered_until(const struct ring *ring, const struct event_ring *shared, uint64_t cpu_end_ns)
+{
+	return ring->cpu_begin_ns + ring->weight_ns + atomic_load(&shared->lost_weight) +
+	       paused_cpu_ns(shared, cpu_end_ns);
+}
+
 /* A thread that lives to the end of its process has no last record: the CPU time beyond its samples is
  * charged to the last sample's path. */
 static void rest_put(struct drain *drain, struct event_ring *shared, uint64_t cpu_end_ns, uint64_t end_ns)
 {
 	struct measured_process *process = drain->process;
 	struct ring *ring = drain->ring;
-	uint64_t covered_ns = ring->weight_ns + atomic_load(&shared->lost_weight) + ring->cpu_begin_ns +
-			      paused_cpu_ns(shared, cpu_end_ns);
+	uint64_t covered_ns = covered_until(ring, shared, cpu_end_ns);
 	struct store_record sample = {
 		.begin_ns = end_ns, .end_ns = end_ns, .context = ring->last_context, .what = process->metric};
 	uint64_t lived_ns = end_ns > ring->begin_ns ? end_ns - ring->begin_ns : 0;
@@ -210,6 +238,30 @@ static void unsampled_close(struct drain *drain, struct event_ring *shared, uint
 		drain->writer, drain->ring->stream, UNSAMPLED_HANDLE, end_ns > span.begin_ns ? &span : NULL);
 }
 
+/* The weights of a thread that is sampled add up to its CPU clock. Where the clock went on without them its
+ * signals did not come, and since the last one nobody knows what it did. */
+static void missed_note(
+	struct drain *drain, struct event_ring *shared, uint64_t cpu_end_ns, uint64_t end_ns)
+{
+	const struct measured_process *process = drain->process;
+	const struct ring *ring = drain->ring;
+	uint64_t covered_ns = covered_until(ring, shared, cpu_end_ns), since_ns;
+
+	if (!cpu_end_ns || !process->period_ns || process->is_outside || process->is_discarded ||
+		ring->is_broken || atomic_load(&shared->unsampled))
+		return;
+	if (!atomic_load(&shared->end_ns)) /* its last record comes from rest_put() */
+		covered_ns += rest_most_ns(
+			process, shared, end_ns > ring->begin_ns ? end_ns - ring->begin_ns : 0);
+	if (cpu_end_ns <= covered_ns + 2 * process->period_ns ||
+		cpu_end_ns - covered_ns <= (cpu_end_ns - ring->cpu_begin_ns) / MISSED_SHARE)
+		return;
+	since_ns = atomic_load(&shared->timer_signal_ns); /* samples ahead of waits need no signal */
+	atomic_store(&shared->unsampled_ns, since_ns ? since_ns : later(ring->sampled_ns, ring->begin_ns));
+	atomic_store(&shared->unsampled, EVENT_UNSAMPLED_MISSED);
+	atomic_fetch_add(&process->shared->threads_unmonitored, 1);
+}
+
 void drain_stream_close(struct drain *drain, struct event_ring *shared, uint64_t end_ns)
 {
 	struct ring *ring = drain->ring;
@@ -236,6 +288,7 @@ void drain_stream_close(struct drain *drain, struct event_ring *shared, uint64_t
 	switch_spans_end(&ring->switch_spans, &ring->waits, drain->writer, ring->stream, end_ns);
 	sampling_off_publish(&drain->process->sampling_off, &ring->sampling_off, drain->writer, ring->stream,
 		ring->begin_ns, end_ns);
+	missed_note(drain, shared, cpu_end_ns, end_ns);
 	unsampled_close(drain, shared, end_ns);
 	if (lost > ring->lost)
 		drain_lost_put(drain, ring->last_ns, end_ns, lost - ring->lost, 0);

@@ -213,6 +213,8 @@ static bool sample_take(struct drain *drain, const struct event_sample *sample)
 		sample_put(drain, sample, time_ns, sample->weight, NULL);
 	if (time_ns > drain->ring->last_ns)
 		drain->ring->last_ns = time_ns;
+	if (!sample->metric && !(sample->h.flags & (EVENT_F_FIRST | EVENT_F_LAST)))
+		drain->ring->sampled_ns = time_ns;
 	return !sample->metric || drain_counter_take(drain, sample, time_ns);
 }
 

@@ -133,7 +133,7 @@ struct looking {
 	/* True: enough. */
 	bool (*look)(struct looking *own, const Elf64_Sym *symbol);
 	const char *wanted;
-	uint64_t wanted_bytes, found;
+	uint64_t wanted_bytes, wanted_at, found;
 	void (*take)(void *own, const struct elf_function *function);
 	void *own;
 	bool is_cut;
@@ -183,6 +183,58 @@ uint64_t elf_symbols_find(const struct elf_source *source, const char *name, uin
 	own.sections = &sections;
 	own.found = exported_find(source, &sections, name);
 	if (!own.found && sections.header.e_type != ET_REL)
+		symbols_each(&own);
+	free(sections.list);
+	return own.found;
+}
+
+#define TEXT_BYTES 65536u /* of a table of names, read at once */
+
+/* Where the name is in the table; 0: nowhere. */
+static uint64_t text_find(const struct elf_source *source, const Elf64_Shdr *names, const char *name)
+{
+	char wanted[NAME_BYTES_MAX] = {0}, *piece = malloc(TEXT_BYTES);
+	size_t length = strlen(name) + 2; /* with the NULs before and behind */
+	uint64_t found = 0;
+
+	if (piece && length <= sizeof(wanted)) {
+		memcpy(wanted + 1, name, length - 2);
+		for (uint64_t at = 0; !found && at + length <= names->sh_size;
+			at += TEXT_BYTES - length + 1) {
+			uint64_t left = names->sh_size - at;
+			size_t bytes = left < TEXT_BYTES ? (size_t)left : TEXT_BYTES;
+			const char *here;
+
+			if (names->sh_offset > source->bytes ||
+				!get(source, names->sh_offset + at, piece, bytes))
+				break;
+			here = memmem(piece, bytes, wanted, length);
+			found = here ? at + (uint64_t)(here - piece) + 1 : 0;
+		}
+	}
+	free(piece);
+	return found;
+}
+
+static bool look_defined(struct looking *own, const Elf64_Sym *symbol)
+{
+	own->found = symbol->st_name == own->wanted_at && symbol->st_shndx != SHN_UNDEF;
+	return own->found;
+}
+
+bool elf_symbols_defines(const struct elf_source *source, const char *name)
+{
+	struct looking own = {.source = source, .look = look_defined};
+	const Elf64_Shdr *symbols, *names;
+	struct sections sections;
+
+	if (!sections_get(source, &sections))
+		return false;
+	own.sections = &sections;
+	symbols = section_of(&sections, SHT_SYMTAB);
+	names = symbols ? names_of(&sections, symbols) : NULL;
+	own.wanted_at = names ? text_find(source, names, name) : 0;
+	if (own.wanted_at)
 		symbols_each(&own);
 	free(sections.list);
 	return own.found;

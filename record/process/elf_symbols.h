@@ -29,6 +29,9 @@ struct elf_function {
  * table of all symbols; 0: none. */
 uint64_t elf_symbols_find(const struct elf_source *source, const char *name, uint64_t bytes);
 
+/* True if its table of all symbols has the name, and not as one that another file defines. */
+bool elf_symbols_defines(const struct elf_source *source, const char *name);
+
 /* Where the file's addresses begin if its first page is mapped at `begin`. False: it has no segment there. */
 bool elf_symbols_bias(const struct elf_source *source, uint64_t begin, uint64_t *bias);
 

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "record/process/elf_symbols.h"
 #include "store/base/content_id.h"
 
 #define FILES_MAX 512 /* descriptors kept; modules beyond are named by their path */
@@ -15,11 +17,17 @@ static struct {
 	int *fd; /* by store module: descriptor + 1; 0: none */
 	uint32_t capacity;
 	uint32_t open;
+	bool have_openmp; /* see modules_have_openmp */
 } files;
 
 int modules_file(uint32_t module)
 {
 	return module < files.capacity ? files.fd[module] - 1 : -1;
+}
+
+bool modules_have_openmp(void)
+{
+	return files.have_openmp;
 }
 
 void modules_close(void)
@@ -110,6 +118,24 @@ static void id_of_memory(struct store_module *module, const struct module_file *
 		module->build_id, known, size < (int)sizeof(known) ? (size_t)size : sizeof(known) - 1);
 }
 
+static int file_read(const struct elf_source *source, uint64_t at, void *to, size_t bytes)
+{
+	return pread(source->file, to, bytes, (off_t)at) == (ssize_t)bytes ? 0 : -1;
+}
+
+static void openmp_look(int fd)
+{
+	struct elf_source source = {.read = file_read, .file = fd};
+	struct stat status;
+
+	if (fd < 0 || files.have_openmp || fstat(fd, &status))
+		return;
+	source.bytes = (uint64_t)status.st_size;
+	/* (LLVM's runtime has GNU's names, too, and speaks for itself.) */
+	files.have_openmp = elf_symbols_defines(&source, "GOMP_parallel") &&
+			    !elf_symbols_defines(&source, "__kmpc_fork_call");
+}
+
 /* Enters the module and keeps its file. Without a build id it is known by what is in its file. */
 static uint32_t module_add(
 	struct store_writer *writer, struct store_module *module, const struct module_file *file)
@@ -127,6 +153,8 @@ static uint32_t module_add(
 	id = store_writer_module(writer, module);
 	if (has_file && fd < 0 && modules_file(id) < 0 && files.open < FILES_MAX)
 		fd = module_file_open(file);
+	if (has_file && file->is_executable && modules_file(id) < 0)
+		openmp_look(fd);
 	if (has_file)
 		file_keep(id, fd);
 	return id;

@@ -32,6 +32,8 @@ uint32_t modules_enter(
 	struct store_writer *writer, struct store_module *module, const struct module_file *file);
 /* Descriptor of a store module's file, -1: none was kept. Stays the table's. */
 int modules_file(uint32_t module);
+/* True if one of the programs has GNU's OpenMP runtime linked in, from an archive, as its symbols say. */
+bool modules_have_openmp(void);
 /* Closes all files when the collector ends. */
 void modules_close(void);
 

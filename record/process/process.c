@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,6 +14,7 @@
 #include "record/base/clock.h"
 #include "record/base/memfd_check.h"
 #include "record/base/pidfd_end.h"
+#include "record/base/proc_read.h"
 #include "record/gpu/correlate.h"
 #include "record/process/drain_internal.h"
 #include "record/process/remote_unwind.h"
@@ -83,6 +85,7 @@ static int command_copy(struct measured_process *process, struct error *error)
 	char words[sizeof(process->shared->command)];
 
 	memcpy(words, process->shared->command, sizeof(words));
+	title_text(process->begun, words, sizeof(words));
 	command_quote(&text, words, sizeof(words));
 	if (text.failed)
 		return error_memory(error);
@@ -194,6 +197,54 @@ static void rank_learn(struct measured_process *process, struct store_writer *wr
 	correlate_rank(&process->gpu, writer);
 }
 
+/* Programs set a title soon after they begin; those that change it later do it often. */
+#define TITLE_LEAST_NS UINT64_C(20000000)
+#define TITLE_MOST_NS UINT64_C(10000000000)
+
+/* After an exec, what was read is the next program's. Without an agent nobody has told of that yet. */
+static bool is_its_program(const struct measured_process *process)
+{
+	char name[40], path[sizeof(process->executable)];
+	ssize_t size;
+
+	if (!process->is_outside)
+		return !measured_process_is_in_exec(process);
+	snprintf(name, sizeof(name), "/proc/%u/exe", measured_process_proc_pid(process));
+	size = readlink(name, path, sizeof(path) - 1);
+	path[size > 0 ? size : 0] = '\0';
+	return strncmp(path, process->executable, strlen(process->executable)) == 0;
+}
+
+static void title_look(struct measured_process *process, struct store_writer *writer, uint64_t now_ns)
+{
+	uint64_t age_ns = now_ns > process->begin_ns ? now_ns - process->begin_ns : 0;
+	char words[TITLE_BYTES];
+	size_t size;
+
+	if (now_ns < process->title_due_ns)
+		return;
+	age_ns = age_ns / 4 < TITLE_MOST_NS ? age_ns / 4 : TITLE_MOST_NS;
+	process->title_due_ns = now_ns + (age_ns > TITLE_LEAST_NS ? age_ns : TITLE_LEAST_NS);
+	size = proc_read(measured_process_proc_pid(process), "cmdline", words, sizeof(words));
+	if (!is_its_program(process))
+		return;
+	if (title_take(process->title, process->begun, words, size))
+		drain_process_told(process, writer);
+}
+
+/* What its agent read last. */
+static void title_end(struct measured_process *process)
+{
+	const struct event_process *shared = process->shared;
+	char words[sizeof(shared->title)];
+	size_t size = shared->title_bytes;
+
+	if (atomic_load_explicit(&shared->ended, memory_order_acquire) != EVENT_END_EXIT)
+		return;
+	memcpy(words, shared->title, sizeof(words));
+	title_take(process->title, process->begun, words, size < sizeof(words) ? size : sizeof(words));
+}
+
 bool measured_process_is_dead(const struct measured_process *process)
 {
 	struct pollfd end = {process->pidfd, POLLIN, 0};
@@ -242,8 +293,10 @@ size_t measured_process_drain(
 		ring_release(process, i, writer);
 	if (process->modules.jit)
 		perf_map_look(&process->perf_map, writer, process->pid, clock_now_ns());
-	if (now_ns != UINT64_MAX)
+	if (now_ns != UINT64_MAX) {
 		records += remote_unwind_look(process, writer, now_ns);
+		title_look(process, writer, now_ns);
+	}
 	if (records)
 		modules_unloaded(&process->modules, writer,
 			(struct event_module *)((char *)process->shared + EVENT_MODULES_AT),
@@ -337,6 +390,7 @@ void measured_process_finish(
 	process->end_ns = end_ns;
 	process->has_status = !process->has_successor && pidfd_end_status(measured_process_proc_pid(process),
 								 process->pidfd, &process->end_status);
+	title_end(process);
 	measured_process_look(process);
 	measured_process_drain(process, writer, host, UINT64_MAX);
 	correlate_fault_tell(&process->gpu, writer, host);

@@ -17,6 +17,7 @@
 #include "record/process/perf_map.h"
 #include "record/process/python_places.h"
 #include "record/process/sampling_off.h"
+#include "record/process/title.h"
 #include "store/ring/ring.h"
 #include "store/write/writer.h"
 
@@ -58,6 +59,9 @@ struct measured_process {
 	uint32_t counter_count;
 	char *command; /* shell-quoted; ours */
 	char executable[4096];
+	char begun[TITLE_BYTES]; /* its command as a text of title.h */
+	char title[TITLE_BYTES]; /* that it gave itself; "": none */
+	uint64_t title_due_ns;	 /* when to look at it again */
 	struct ring *rings;
 	struct switches *switches;    /* NULL: no switch records */
 	struct remote_unwind *remote; /* NULL: no thread was unwound remotely yet */

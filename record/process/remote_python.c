@@ -14,7 +14,6 @@
 #define FRAME_BYTES 80u		/* from 3.11 on */
 #define FRAME_OBJECT_BYTES 112u /* before */
 #define PUBLISHED_BYTES 1024u	/* of struct _Py_DebugOffsets, from 3.13 on */
-#define OFFSET_MOST 65536u
 #define TRIES 3
 
 /* ---- the interpreter ---- */
@@ -58,20 +57,13 @@ static bool lists_take(struct remote_python *python)
 	_Alignas(8) char published[PUBLISHED_BYTES];
 	uint64_t is_free_threaded;
 
-	python->runtime_interpreters = layout->runtime_interpreters;
-	python->interpreter_threads = layout->interpreter_threads;
-	python->state_next = layout->state_next;
 	if (!layout->published.gil)
-		return python->state_next;
+		return python_layout_lists(layout, 0, &python->lists);
 	if (!remote_python_get(python, python->runtime, published, sizeof(published)) ||
 		memcmp(published, "xdebugpy", 8) != 0 || !python_layout_agrees(layout, (uintptr_t)published))
 		return false;
 	memcpy(&is_free_threaded, published + 16, sizeof(is_free_threaded));
-	memcpy(&python->runtime_interpreters, published + layout->published.interpreters, 8);
-	memcpy(&python->interpreter_threads, published + layout->published.threads, 8);
-	memcpy(&python->state_next, published + layout->published.state_next, 8);
-	return !is_free_threaded && python->runtime_interpreters < OFFSET_MOST &&
-	       python->interpreter_threads < OFFSET_MOST && python->state_next < OFFSET_MOST;
+	return !is_free_threaded && python_layout_lists(layout, (uintptr_t)published, &python->lists);
 }
 
 /* Fills what is known by name. False: no interpreter; *minor: one that cannot be read. */
@@ -149,32 +141,50 @@ static bool word_get(const struct remote_python *python, uint64_t address, uint6
 	return address % 8 == 0 && remote_python_get(python, address, word, sizeof(*word));
 }
 
-static bool states_read(struct remote_python *python)
+static bool state_add(struct remote_python *python, const struct remote_python_state *state)
 {
-	uint64_t interpreter, at;
+	if (python->state_count == python->state_room) {
+		uint32_t room = python->state_room ? 2 * python->state_room : 16;
+		struct remote_python_state *grown = realloc(python->states, room * sizeof(*grown));
 
-	python->state_count = 0;
-	python->age = 0;
-	if (!word_get(python, python->runtime + python->runtime_interpreters, &interpreter) ||
-		!word_get(python, interpreter + python->interpreter_threads, &at))
+		if (!grown)
+			return false;
+		python->states = grown;
+		python->state_room = room;
+	}
+	python->states[python->state_count++] = *state;
+	return true;
+}
+
+static bool interpreter_read(struct remote_python *python, uint64_t interpreter)
+{
+	uint64_t at;
+
+	if (!word_get(python, interpreter + python->lists.threads, &at))
 		return false;
 	while (at && python->state_count < STATES_MAX) {
 		struct remote_python_state state = {.address = at};
 
-		if (python->state_count == python->state_room) {
-			uint32_t room = python->state_room ? 2 * python->state_room : 16;
-			struct remote_python_state *grown = realloc(python->states, room * sizeof(*grown));
-
-			if (!grown)
-				return false;
-			python->states = grown;
-			python->state_room = room;
-		}
 		if (!word_get(python, at + python->layout->state_thread, &state.thread) ||
-			!word_get(python, at + python->state_next, &at))
+			!word_get(python, at + python->lists.state_next, &at) || !state_add(python, &state))
 			return false;
-		python->states[python->state_count++] = state;
 	}
+	return true;
+}
+
+/* The newest interpreter first: of a thread with states in several it is mostly the one that runs. */
+static bool states_read(struct remote_python *python)
+{
+	uint64_t interpreter;
+
+	python->state_count = 0;
+	python->age = 0;
+	if (!word_get(python, python->runtime + python->lists.interpreters, &interpreter))
+		return false;
+	for (unsigned i = 0; interpreter && i < STATES_MAX; i++)
+		if (!interpreter_read(python, interpreter) ||
+			!word_get(python, interpreter + python->lists.interpreter_next, &interpreter))
+			return false;
 	return true;
 }
 
@@ -194,25 +204,31 @@ static bool is_of(const struct remote_python *python, struct remote_python_state
 	return state->tid == tid;
 }
 
-/* The thread's state; 0: it has none. */
-static uint64_t state_of(struct remote_python *python, uint32_t tid)
+/* Its place in the list; state_count: the thread has none from `from` on. */
+static uint32_t state_find(struct remote_python *python, uint32_t tid, uint32_t from)
 {
-	for (int round = 0; round < 2; round++) {
-		for (uint32_t i = 0; i < python->state_count; i++) {
-			struct remote_python_state *state = &python->states[i];
-			uint64_t thread;
+	uint32_t i = from;
 
-			if (is_of(python, state, tid) &&
-				word_get(python, state->address + python->layout->state_thread, &thread) &&
-				thread == state->thread)
-				return state->address;
-		}
-		if ((round || python->age++ < STATES_AGE) && python->state_count)
-			return 0;
-		if (!states_read(python))
-			return 0;
+	for (; i < python->state_count; i++) {
+		struct remote_python_state *state = &python->states[i];
+		uint64_t thread;
+
+		if (is_of(python, state, tid) &&
+			word_get(python, state->address + python->layout->state_thread, &thread) &&
+			thread == state->thread)
+			break;
 	}
-	return 0;
+	return i;
+}
+
+/* The first of the thread's states; state_count: it has none. */
+static uint32_t state_of(struct remote_python *python, uint32_t tid)
+{
+	uint32_t at = state_find(python, tid, 0);
+
+	if (at < python->state_count || (python->age++ < STATES_AGE && python->state_count))
+		return at;
+	return states_read(python) ? state_find(python, tid, 0) : python->state_count;
 }
 
 /* ---- frames ---- */
@@ -352,9 +368,11 @@ static unsigned stack_read(struct remote_python *python, uint64_t state, bool st
 
 unsigned remote_python_read(struct remote_python *python, uint32_t tid, bool stands)
 {
-	uint64_t state = state_of(python, tid);
+	uint32_t at = state_of(python, tid);
 
-	python->count = state ? stack_read(python, state, stands) : 0;
+	python->count = 0;
+	for (; at < python->state_count && !python->count; at = state_find(python, tid, at + 1))
+		python->count = stack_read(python, python->states[at].address, stands);
 	return python->count;
 }
 

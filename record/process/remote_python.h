@@ -7,7 +7,8 @@
  *
  *   _PyRuntime -> interpreter -> thread states, by thread id -> frames -> code: name, file, line
  *
- * For the release builds of CPython 3.8 to 3.15 that have a GIL.
+ * For the release builds of CPython 3.8 to 3.15 that have a GIL. Of a thread that is in several interpreters
+ * it reads the newest one's frames.
  */
 #ifndef RECORD_REMOTE_PYTHON_H
 #define RECORD_REMOTE_PYTHON_H

@@ -31,7 +31,7 @@ struct remote_python {
 	uint32_t pid;
 	const struct python_layout *layout;
 	uint64_t runtime, code_type, string_type, bytes_type, evaluate;
-	uint64_t runtime_interpreters, interpreter_threads, state_next; /* as in the layout, or published */
+	struct python_lists lists;
 	struct remote_python_state *states;
 	uint32_t state_count, state_room, age;
 	struct remote_python_code codes[REMOTE_PYTHON_CODES];

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/huge_pages.h"
+
 /* Many arrays stay small, and some exist once per stream: the first allocation is of about so many bytes. */
 #define BYTES_FIRST 512u
 #define ITEMS_FIRST 4u
@@ -18,6 +20,7 @@ bool array_resize(void *list, size_t count, size_t item_bytes)
 	resized = reallocarray(items, count ? count : 1, item_bytes);
 	if (!resized)
 		return false;
+	huge_pages_advise(resized, count * item_bytes);
 	memcpy(list, &resized, sizeof resized);
 	return true;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* array.h - heap arrays that grow. `list` is the address of the pointer to the items, `room` the number of
  * items allocated; free() ends it. Each function returns false without memory, and the array is then
- * unchanged. For arrays indexed by 32-bit ids see id_table.h. */
+ * unchanged. Large ones are in huge pages where available. For arrays indexed by 32-bit ids see id_table.h.
+ */
 #ifndef STORE_ARRAY_H
 #define STORE_ARRAY_H
 

@@ -6,13 +6,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "store/base/array.h"
 
 #define TABLE_FIRST 16u
-#define HUGE_BYTES ((size_t)4 << 20)
 
 void *store_id_table_add(void *array, uint32_t *count, uint32_t *capacity, size_t element_bytes)
 {
@@ -31,16 +28,10 @@ void *store_id_table_add(void *array, uint32_t *count, uint32_t *capacity, size_
 
 bool store_id_table_reserve(void *array, uint32_t *capacity, uint32_t wanted, size_t element_bytes)
 {
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = wanted * element_bytes;
-	uintptr_t at;
-
 	if (wanted <= *capacity)
 		return true;
 	if (!array_resize(array, wanted, element_bytes))
 		return false;
-	memcpy(&at, array, sizeof at);
-	if (bytes >= HUGE_BYTES) /* where there are none, nothing is wrong */
-		madvise((void *)((at + page - 1) / page * page), bytes - page, MADV_HUGEPAGE);
 	*capacity = wanted;
 	return true;
 }

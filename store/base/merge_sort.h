@@ -16,16 +16,55 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/huge_pages.h"
+
 #define MERGE_SORT_STACK 70u /* each is more than twice as long as the next: 64 have all of 2^64 items */
 
 typedef int merge_sort_compare(const void *a, const void *b);
 
-/* Merges the sorted [0, middle) and [middle, count); `spare` has room for the first. */
+/* Merges the sorted [0, middle) and [middle, count), upward; `spare` has room for the first. */
+static inline __attribute__((always_inline)) void merge_sort_up(
+	char *items, char *spare, size_t middle, size_t count, size_t item_bytes, merge_sort_compare *compare)
+{
+	const char *left = spare, *const left_end = spare + middle * item_bytes;
+	const char *right = items + middle * item_bytes, *const right_end = items + count * item_bytes;
+
+	memcpy(spare, items, middle * item_bytes);
+	for (; left < left_end && right < right_end; items += item_bytes)
+		if (compare(left, right) <= 0) {
+			memcpy(items, left, item_bytes);
+			left += item_bytes;
+		} else {
+			memcpy(items, right, item_bytes);
+			right += item_bytes;
+		}
+	memcpy(items, left, (size_t)(left_end - left));
+}
+
+/* The same, downward; `spare` has room for the second. */
+static inline __attribute__((always_inline)) void merge_sort_down(
+	char *items, char *spare, size_t middle, size_t count, size_t item_bytes, merge_sort_compare *compare)
+{
+	const char *left = items + middle * item_bytes, *right = spare + (count - middle) * item_bytes;
+	char *to = items + count * item_bytes;
+
+	memcpy(spare, left, (count - middle) * item_bytes);
+	while (left > items && right > spare) {
+		bool is_left = compare(left - item_bytes, right - item_bytes) > 0;
+
+		left -= is_left ? item_bytes : 0;
+		right -= is_left ? 0 : item_bytes;
+		memcpy(to -= item_bytes, is_left ? left : right, item_bytes);
+	}
+	memcpy(items + (left - items), spare, (size_t)(right - spare));
+}
+
+/* Merges [0, middle) and [middle, count); `spare` has room for the shorter one: of a short one behind a long
+ * one no more than that is copied. */
 static inline __attribute__((always_inline)) void merge_sort_merge(
 	char *items, char *spare, size_t middle, size_t count, size_t item_bytes, merge_sort_compare *compare)
 {
-	const char *right = items + middle * item_bytes, *const right_end = items + count * item_bytes;
-	const char *left = spare, *left_end;
+	const char *right = items + middle * item_bytes;
 	size_t first = 0, behind = middle;
 
 	/* What comes before all of the second stays. */
@@ -38,17 +77,12 @@ static inline __attribute__((always_inline)) void merge_sort_merge(
 			behind = half;
 	}
 	items += first * item_bytes;
-	left_end = spare + (middle - first) * item_bytes;
-	memcpy(spare, items, (middle - first) * item_bytes);
-	for (; left < left_end && right < right_end; items += item_bytes)
-		if (compare(left, right) <= 0) {
-			memcpy(items, left, item_bytes);
-			left += item_bytes;
-		} else {
-			memcpy(items, right, item_bytes);
-			right += item_bytes;
-		}
-	memcpy(items, left, (size_t)(left_end - left));
+	middle -= first;
+	count -= first;
+	if (middle <= count - middle)
+		merge_sort_up(items, spare, middle, count, item_bytes, compare);
+	else
+		merge_sort_down(items, spare, middle, count, item_bytes, compare);
 }
 
 /* Where the stretch that begins at `begin` ends. */
@@ -70,11 +104,12 @@ static inline __attribute__((always_inline)) void merge_sort(
 
 	if (count < 2 || (end = merge_sort_stretch(list, 0, count, item_bytes, compare)) == count)
 		return;
-	spare = malloc(count * item_bytes);
+	spare = malloc(count / 2 * item_bytes);
 	if (!spare) {
 		qsort(list, count, item_bytes, compare);
 		return;
 	}
+	huge_pages_advise(spare, count / 2 * item_bytes);
 	begins[depth++] = 0;
 	while (end < count || depth > 1) {
 		size_t last = end - begins[depth - 1],

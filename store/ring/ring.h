@@ -37,7 +37,7 @@
 #include "store/ring/ring_record.h"
 
 #define EVENT_MAGIC 0x31545043u /* "CPT1" */
-#define EVENT_VERSION 11u
+#define EVENT_VERSION 12u
 
 #define EVENT_MODULE_MAX 4096u
 #define EVENT_RINGS_MAX 4096u /* of a process */
@@ -49,6 +49,7 @@
 #define EVENT_ACTIVITY_DATA (16u * 1024u * 1024u) /* of the activity ring, a power of two */
 #define EVENT_NAMES_DATA (8u * 1024u * 1024u)	  /* of names of Python functions, some 100000 */
 
+#define EVENT_TITLE_BYTES 256u
 #define EVENT_CODE_DATA (16u * 1024u * 1024u) /* of names of compiled code, some 200000 */
 
 /* Clocks: every *_ns below is CLOCK_MONOTONIC unless its name says cpu. */
@@ -158,6 +159,10 @@ struct event_process {
 	 * what it has done. EVENT_CONTROL_* of both; 0: nobody ever asked. */
 	_Atomic uint32_t control_wanted;
 	_Atomic uint32_t control_done;
+	/* Its command line at its end, NUL between the words, as the program has written over it. Written
+	 * before `ended` is. */
+	uint32_t title_bytes;
+	char title[EVENT_TITLE_BYTES];
 };
 
 #define EVENT_PYTHON_PYPY 0x10000u /* no CPython */
@@ -237,7 +242,8 @@ enum event_unsampled {
 				  */
 	EVENT_UNSAMPLED_READ,	 /* the program reads the sampling signal out of the queue by itself */
 	EVENT_UNSAMPLED_GONE,	 /* its timer was deleted */
-	EVENT_UNSAMPLED_BLOCKED	 /* an agent that came later found the sampling signal blocked */
+	EVENT_UNSAMPLED_BLOCKED, /* an agent that came later found the sampling signal blocked */
+	EVENT_UNSAMPLED_MISSED	 /* the collector's word: its CPU clock went on without samples */
 };
 
 #define EVENT_NOT_PAUSED UINT64_MAX

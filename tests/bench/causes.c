@@ -4,6 +4,7 @@
  * nanoseconds of a round. tests/bench/causes.py runs it bare and recorded.
  *
  *   free       4 threads, each locks and unlocks a mutex of its own: nobody waits
+ *   own        the same with about 2 us of work for each lock, as a program has
  *   hot        4 threads, one mutex
  *   condition  2 threads hand a token over and back by a condition
  *   pipe       the same by two pipes
@@ -32,6 +33,20 @@ static void *lock_own(void *unused)
 	for (long i = 0; i < rounds; i++) {
 		pthread_mutex_lock(&mutex);
 		own++;
+		pthread_mutex_unlock(&mutex);
+	}
+	return unused;
+}
+
+static void *lock_and_work(void *unused)
+{
+	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	volatile double sum = 1;
+
+	for (long i = 0; i < rounds; i++) {
+		pthread_mutex_lock(&mutex);
+		for (int step = 0; step < 400; step++)
+			sum = sum * 0.999 + 1;
 		pthread_mutex_unlock(&mutex);
 	}
 	return unused;
@@ -106,8 +121,9 @@ static const struct kind {
 	const char *name;
 	void *(*even)(void *), *(*odd)(void *);
 	int threads;
-} kinds[] = {{"free", lock_own, lock_own, THREADS}, {"hot", lock_hot, lock_hot, THREADS},
-	{"condition", take_turns, take_turns, 2}, {"pipe", ask, answer, 2}, {"stream", pour, drink, 2}};
+} kinds[] = {{"free", lock_own, lock_own, THREADS}, {"own", lock_and_work, lock_and_work, THREADS},
+	{"hot", lock_hot, lock_hot, THREADS}, {"condition", take_turns, take_turns, 2},
+	{"pipe", ask, answer, 2}, {"stream", pour, drink, 2}};
 
 static double now_ns(void)
 {

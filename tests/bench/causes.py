@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What it costs to record why threads wait: tests/bench/causes.c, bare and recorded in turn, and a ping-pong of MPI
-where a library is there. Prints TSV: nanoseconds of a round by the program's own clock (medians), their ratio, that of
-the CPU time, how much the bare rounds differ among each other, and the spans and losses of the last recording.
+where a library is there, and regions of OpenMP with each runtime there is. Prints TSV: nanoseconds of a round by the program's own clock
+(medians), their ratio, that of the CPU time, how much the bare rounds differ among each other, the spans and losses of the
+last recording, and how many nanoseconds a round takes more.
 
 Then what questions about a run of 1e7 spans cost: CPU seconds and seconds.
 
@@ -17,8 +18,10 @@ import subprocess
 import tempfile
 import time
 
-KINDS = {"free": 3000000, "hot": 300000, "condition": 30000, "pipe": 30000, "stream": 300000}
+KINDS = {"free": 3000000, "own": 300000, "hot": 300000, "condition": 30000, "pipe": 30000, "stream": 300000}
 QUESTIONS = {"critical path": ["--critical-path"], "causes": ["--of", "waiting", "--by", "cause"]}
+REGIONS = {"libgomp": "gcc", "libomp": "clang"}
+BODIES = {"0": 300000, "50000": 4000}  # nanoseconds of work in a region, and how many regions
 MPI = {"openmpi": ["--allow-run-as-root", "--oversubscribe"], "mpich": []}
 
 
@@ -48,7 +51,7 @@ def compare(name, bare, recorded, args, place):
     spread = max(times["bare"])[0] / min(times["bare"])[0]
     info = os.path.join(args.build, "bin", "hpct-info")
     print(f"{name}\t{middle['bare']:.0f}\t{middle['recorded']:.0f}\t{middle['recorded'] / middle['bare']:.3f}\t"
-          f"{cpu['recorded'] / max(cpu['bare'], 0.001):.3f}\t{spread:.2f}\t{fact(info, run, 'records')}\t{fact(info, run, 'lost')}", flush=True)
+          f"{cpu['recorded'] / max(cpu['bare'], 0.001):.3f}\t{spread:.2f}\t{fact(info, run, 'records')}\t{fact(info, run, 'lost')}\t{middle['recorded'] - middle['bare']:.1f}", flush=True)
 
 
 def ask(args, place):
@@ -77,17 +80,24 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default="build")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", default=",".join([*KINDS, *MPI, "questions"]))
+    parser.add_argument("--only", default=",".join([*KINDS, *REGIONS, *MPI, "questions"]))
     args = parser.parse_args()
     here = os.path.dirname(os.path.abspath(__file__))
     record = os.path.join(args.build, "bin", "hpct-record")
     place = tempfile.mkdtemp(prefix="hpct-causes-")
-    print("what\tbare_ns\trecorded_ns\tratio\tcpu_ratio\tbare_spread\trecords\tlost")
+    print("what\tbare_ns\trecorded_ns\tratio\tcpu_ratio\tbare_spread\trecords\tlost\tmore_ns")
     try:
         program = build("cc", os.path.join(here, "causes.c"), place, "-pthread")
         for kind in (kind for kind in KINDS if kind in args.only.split(",")):
             command = [program, kind, str(KINDS[kind])]
             compare(kind, command, lambda run, c=command: [record, "-o", run, "--", *c], args, place)
+        for runtime, compiler in REGIONS.items():
+            if runtime not in args.only.split(",") or not shutil.which(compiler):
+                continue
+            program = build(compiler, os.path.join(here, "regions.c"), place, "-fopenmp")
+            for body, count in BODIES.items():
+                command = [program, body, str(count)]
+                compare(f"regions of {body} ns, {runtime}", command, lambda run, c=command: [record, "-o", run, "--", *c], args, place)
         for library, options in MPI.items():
             if library not in args.only.split(",") or not shutil.which("mpicc." + library):
                 continue

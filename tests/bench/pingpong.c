@@ -3,7 +3,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
-#define MESSAGES 200000
+#define MESSAGES 1000000
 
 int main(int argc, char **argv)
 {

@@ -100,3 +100,48 @@ code "what no other run has is said" 0 hpct-profile p1.hpct --union cycles.hpct
 check "of both: $(cat out)" test "$(grep -E '^[0-9] of [0-9] rows of (p1|cycles).hpct are in no other run: ' out | wc -l)" = 2
 check "how much that is" grep -q '^1 of 4 rows of cycles.hpct are in no other run: 22.2 % of its cycles$' out
 same "what one run has alone" '0 2' "$(tsv '$c["name"] == "other" { print $c["CPUTIME:incl"], $c["cycles:incl"] }' <union)"
+
+# Functions of one name that one caller calls: apart in a run, and apart in the union.
+if command -v "${CC:-cc}" >/dev/null; then
+	for file in left right; do
+		cat >$file.c <<'EOF'
+static unsigned long turn(unsigned long n)
+{
+	volatile unsigned long x = 0;
+
+	for (; n; n--)
+		x += n;
+	return x;
+}
+unsigned long (*WHERE(void))(unsigned long)
+{
+	return turn;
+}
+EOF
+	done
+	cat >main.c <<'EOF'
+unsigned long (*left(void))(unsigned long);
+unsigned long (*right(void))(unsigned long);
+
+int main(void)
+{
+	unsigned long (*volatile a)(unsigned long) = left(), (*volatile b)(unsigned long) = right();
+
+	return (a(100000000) + b(300000000)) == 1;
+}
+EOF
+	for build in here there; do # another directory, other addresses
+		mkdir $build && cp left.c right.c main.c $build && [ $build = here ] || echo 'int more(void) { return 1; }' >>$build/left.c
+		(cd $build && "${CC:-cc}" -g -O0 -c -DWHERE=left left.c && "${CC:-cc}" -g -O0 -c -DWHERE=right right.c &&
+			"${CC:-cc}" -g main.c left.o right.o -o turns) || fail "cannot compile"
+	done
+	for build in here there; do
+		hpct-record -e CPUTIME@f1000 -o $build.hpct -- $build/turns || fail "record"
+		same "two of one name in $build" 2 "$(hpct-profile $build.hpct --format tsv | tsv '$c["name"] == "turn"' | wc -l)"
+	done
+	hpct-profile here.hpct --merge there.hpct --format tsv >merged
+	same "together, each in both" '2 2' "$(tsv '$c["name"] == "turn" { n++; both += $c["A:CPUTIME:incl"] > 0 && $c["B:CPUTIME:incl"] > 0 } END { print n, both }' <merged)"
+	same "the longer one is the longer in both" 1 "$(tsv '$c["name"] == "turn" { a[n + 0] = $c["A:CPUTIME:incl"]; b[n++ + 0] = $c["B:CPUTIME:incl"] } END { print ((a[0] > a[1]) == (b[0] > b[1])) }' <merged)"
+	hpct-profile here.hpct --union there.hpct --format tsv >union
+	same "of a union, too" 2 "$(tsv '$c["name"] == "turn"' <union | wc -l)"
+fi

@@ -86,6 +86,11 @@ gcc -O2 -g -fopenmp -c -o part.o part.c && gcc -O2 -g -fopenmp -c -o mixed.o mix
 if gcc -o archive mixed.o part.o "$(gcc -print-file-name=libgomp.a)" -lpthread -ldl 2>log; then
 	both archive ./archive
 	check "an archive: the samples are there" grep -q ';work' <(hpct-slice archive.hpct --format tsv)
+	for program in archive opens; do # the latter has the runtime as a library
+		record said --overwrite --summary said.txt -- "./$program"
+		same "$program: said that the runtime is linked in" "$([ $program = archive ] && echo 1 || echo 0)" \
+			"$(grep -c 'libgomp linked in' said.txt)"
+	done
 fi
 
 # Fortran.

@@ -4,7 +4,7 @@
 # have Python's paths, and nothing is changed in the process. hpct-stacks -p shows them without a recording.
 . "$(dirname -- "$0")/expect.sh"
 need python3
-. "$(dirname -- "$0")/pythons.sh"
+. "$HPCT_SOURCE/tests/e2e/pythons.sh"
 python3=$(pythons | head -n 1)
 
 cat >work.py <<'END'

@@ -43,8 +43,8 @@ for name in plain arrow errors threads removed stopped timeline; do
 	cat err
 done
 for name in numpy pandas; do
-	if python3 -c "import $name" 2>/dev/null; then
-		code "$name" 0 python3 "$tests" "$name"
+	if python_with "$name"; then
+		code "$name" 0 "$python" "$tests" "$name"
 		cat err
 	else
 		echo "no python3-$name: not tested"

@@ -51,6 +51,40 @@ while read -r python; do
 	hpct-info r.hpct --check >checked || fail "$python: hpct-info --check: $(tail -1 checked)"
 done < <(pythons)
 
+# A thread in a sub-interpreter has both interpreters' frames, in the order of the calls.
+cat >sub.py <<'END'
+import threading
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+TEXT = """
+import time
+def inner_work():
+    end = time.thread_time() + 0.3
+    while time.thread_time() < end:
+        sum(range(1000))
+def outer_work():
+    inner_work()
+outer_work()
+"""
+def runs_it():
+    interpreters.run_string(interpreters.create(), TEXT)
+runs_it()
+thread = threading.Thread(target=runs_it)
+thread.start()
+thread.join()
+END
+while read -r python; do
+	rm -rf sub.hpct
+	record sub -e CPUTIME@1000 -- "$python" sub.py || fail "$python: sub.py does not end well"
+	hpct-slice sub.hpct --format tsv | tsv '$c["track"] == "samples" && $c["path"] ~ /inner_work/ {
+			n[$c["path"] ~ /^(<module>|<thread root>;.*_bootstrap);(.*;)?runs_it;(.*;)?<module>;outer_work;inner_work(;|$)/] += $c["weight"] }
+		END { printf "%.3f %.3f\n", n[1] / 1e9, n[0] / 1e9 }' >sub.sums
+	near "$python: in a sub-interpreter" 0.6 "$(cut -d' ' -f1 sub.sums)" 10
+	check "$python: $(cat sub.sums) with all frames, without" calc "$(cut -d' ' -f2 sub.sums) < 0.02"
+done < <(pythons)
+
 # C that Python calls, and Python that C calls; a wait has the same path.
 python=$(pythons | head -1)
 cat >both.py <<END

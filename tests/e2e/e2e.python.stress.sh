@@ -5,7 +5,7 @@
 # libraries that call back and that crash, pools of processes. Outputs, exit codes and signals are what they are without
 # the recorder, nothing hangs, each store is sound. HPCT_STRESS_SEED repeats a run.
 . "$(dirname -- "$0")/expect.sh"
-. "$(dirname -- "$0")/pythons.sh"
+. "$HPCT_SOURCE/tests/e2e/pythons.sh"
 seconds=${HPCT_STRESS_SECONDS:-6} seed=${HPCT_STRESS_SEED:-$$} here=$HPCT_SOURCE/tests/e2e
 cc -O1 -shared -fPIC -o library.so "$here/python_stress.c" || fail "the library does not compile"
 echo "seed $seed"

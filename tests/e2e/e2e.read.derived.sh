@@ -141,6 +141,26 @@ echo 'mean = 2 * $time_ns / $records' >run.hpct/formulas
 hpct-stats run.hpct --metric mean --format tsv >kept 2>err || fail "kept in the run: $(cat err)"
 hpct-stats run.hpct --metric 'mean = 2 * $0 / $2' --format tsv >given
 same_file "the run's own goes before" given kept
+hpct-stats run.hpct --metric mean --top 1 --format tsv | sed 1d | cut -f 1,5 >kept
+echo 'heavy = 2 * $CPUTIME' >>run.hpct/formulas
+if command -v hpct-sql >/dev/null; then
+	same "kept, in SQL" "$(sed 's/	$/	NULL/' kept)" "$(hpct-sql run.hpct "SELECT key, coalesce(formula, 'NULL') FROM stats WHERE metrics = 'mean' LIMIT 1" --format tsv | sed 1d)"
+	same "in a profile it is a metric" 1 "$(hpct-sql run.hpct "SELECT count(*) > 3 AND min(a.inclusive = 2 * b.inclusive) FROM profile a JOIN profile b USING (id)
+		WHERE a.metric = 'heavy' AND b.metric = 'CPUTIME'" --format tsv | sed 1d)"
+	same "of several the last" 1 "$(hpct-sql run.hpct "SELECT min(formula = 6 * records) FROM stats
+		WHERE metrics = 'three = 3; a = \$records * \$three; b = 2 * \$a'" --format tsv | sed 1d)"
+	code "SQL: a formula that is none" 2 hpct-sql run.hpct "SELECT formula FROM stats WHERE metrics = 'x = \$0 +'"
+	sentence "SQL: a formula that is none"
+	code "SQL: all rows together, of records" 2 hpct-sql run.hpct "SELECT formula FROM samples WHERE metrics = 'x = @weight'"
+	sentence "SQL: all rows together, of records"
+fi
+columns=$HPCT_BIN/../tests/columns
+if [ -x "$columns" ]; then
+	"$columns" run.hpct stats metric=mean top=1 columns=key,mean | sed 1d >library
+	same_file "kept, in the library" kept library
+	same "columns that are asked for, of several formulas" 'half	6' "$("$columns" run.hpct stats 'metric=three = 3' 'metric=half = $three * 2' top=1 columns=half | paste -s)"
+	code "the library: a column that is no formula" 2 "$columns" run.hpct stats 'metric=a = $0' columns=b
+fi
 rm run.hpct/formulas
 code "a kept formula of columns that are not there" 2 hpct-stats run.hpct --metric waste
 sentence "a kept formula of columns that are not there"

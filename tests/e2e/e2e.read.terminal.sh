@@ -75,6 +75,38 @@ for ranking in "--critical-path --by stream" "--of waiting --by cause" "--of loc
 	same "20 rows: $ranking" "$((all - 20)) more rows; --top $all shows all" \
 		"$(on_terminal 120 50 "hpct-blame waits.hpct $ranking" | tail -1)"
 done
+# 25 ranks in a ring, each the last at one collective call, each with a needless synchronization of its own.
+{
+	printf 'stream\ttrack\tbegin_ns\tend_ns\tpath\top\tbytes\tattributes\n'
+	for rank in $(seq 0 24); do
+		stream=cpu:n/$rank/$((100 + rank)).0/0
+		next=$(((rank + 1) % 25))
+		printf '%s\tspans\t0\t10000000\t\tmonitored\t\tname=main\n' "$stream"
+		printf 'gpu:n/%d/%d.0/0/1/1\tspans\t0\t1000000\tmain;<gpu kernel>;k\tkernel\t\t\n' "$rank" $((100 + rank))
+		for call in $(seq 0 24); do
+			begin=$((call * 100000 + (call == rank ? 90000 : 0)))
+			printf '%s\tspans\t%d\t%d\tmain;step;MPI_Allreduce\tmpi\t\tcall=allreduce,comm=world,seq=%d\n' \
+				"$stream" "$begin" $((call * 100000 + 95000)) $((call + 1))
+		done
+		printf '%s\tspans\t3000000\t3001000\tmain;MPI_Send\tmpi\t8\tcall=MPI_Send,comm=world,peer=%d,tag=1\n' \
+			"$stream" "$next"
+		printf '%s\tspans\t3100000\t3101000\tmain;MPI_Recv\tmpi\t8\tcall=MPI_Recv,comm=world,peer=%d,tag=1\n' \
+			"$stream" $(((rank + 24) % 25))
+		printf '%s\tspans\t4000000\t5000000\tmain;part_%d;cudaDeviceSynchronize\tsync\t\t\n' "$stream" "$rank"
+	done
+} >ring.tsv
+hpct-import --from tsv ring.tsv || fail "the rows of a ring"
+for ranking in --late --findings --matrix; do
+	hpct-blame ring.hpct $ranking --format tsv >all.tsv || fail "$ranking"
+	all=$(($(wc -l <all.tsv) - 1))
+	check "$ranking has many rows: $(cat all.tsv)" [ "$all" -ge 25 ]
+	on_terminal 200 90 "hpct-blame ring.hpct $ranking" >rows
+	same "20 rows: $ranking: $(cat rows)" "$((all - 20)) more rows; --top $all shows all" "$(tail -1 rows)"
+	on_terminal 200 90 "hpct-blame ring.hpct $ranking --top $all" >more
+	same "all rows are $((all - 20)) more and one line less: $ranking" $((all - 21)) \
+		$(($(wc -l <more) - $(wc -l <rows)))
+	same "a pipe has all: $ranking" "$(wc -l <more)" "$(hpct-blame ring.hpct $ranking | wc -l)"
+done
 # A report that is longer than what is kept.
 hpct-simulate --streams 4 --records 20000 -o long.hpct >/dev/null || fail "a long run"
 same "all of a long report reaches the pager" "$(hpct-slice long.hpct | wc -l)" \

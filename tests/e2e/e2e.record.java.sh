@@ -48,7 +48,8 @@ share_of() { # RUN PATTERN : of the samples in code that was made at run time
 		END { printf "%.1f", all ? 100 * n / all : 0 }'
 }
 for with in "" --java; do
-	code "java $with" 3 hpct-record --overwrite $with -o java.hpct -e CPUTIME@1000 -- java -cp . Hot 1.2
+	code "java $with" 3 hpct-record --overwrite --summary said.txt $with -o java.hpct -e CPUTIME@1000 -- java -cp . Hot 1.2
+	same "the summary names --java, with '$with'" "$([ -z "$with" ] && echo 1 || echo 0)" "$(grep -c 'hpct-record --java' said.txt)"
 	same "output $with" true "$(cat out)"
 	if [ -z "$with" ]; then
 		check "without --java: one function" [ "$(hpct-stats java.hpct --by function --format tsv | grep -c 'anonymous code of java')" -eq 1 ]

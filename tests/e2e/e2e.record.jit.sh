@@ -79,6 +79,9 @@ for form in --perf-basic-prof --perf-prof --node; do
 	check "node $form: share of inner is $(cat got) %" calc "$(cat got) > 30"
 done
 
+record node --overwrite --summary said.txt -- node hot.js >out || fail "node does not end well"
+check "the summary names --node" grep -q 'hpct-record --node' said.txt
+
 # What is registered for a debugger and nowhere else (GDB's JIT interface): LLVM's.
 if command -v lli-14 >/dev/null; then
 	cat >loops.ll <<'END'

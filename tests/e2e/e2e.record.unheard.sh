@@ -77,6 +77,34 @@ if gcc -w -o kills kills.c; then
 		"$(hpct-slice at_once.hpct --op unmonitored --format tsv | grep 'reason=its agent could not start')"
 fi
 
+# A child that shares the memory of its parent, whose agent it must not use.
+cat >shares.c <<'END'
+#define _GNU_SOURCE
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+static int spins(void *nothing)
+{
+	struct timespec now;
+	do
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	while (!now.tv_sec && now.tv_nsec < 100000000);
+	return nothing ? 1 : 7;
+}
+int main(void)
+{
+	static char stack[65536];
+	int status;
+	waitpid(clone(spins, stack + sizeof(stack), CLONE_VM | SIGCHLD, 0), &status, 0);
+	return WEXITSTATUS(status);
+}
+END
+if gcc -w -o shares shares.c; then
+	code "shares memory" 7 record shares -- ./shares
+	same "shares memory: processes not measured" 1 "$(info shares children_unmonitored)"
+fi
+
 # One that is heard, alone, after an exec, and after one that failed.
 code "heard" 7 record heard -- "$samples/exits" return 7 0.02
 same "heard: stderr" "" "$(cat err)"

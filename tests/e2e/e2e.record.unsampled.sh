@@ -24,12 +24,18 @@ static unsigned spin(double seconds)
 	} while ((double)(now.tv_sec - begin.tv_sec) + (double)(now.tv_nsec - begin.tv_nsec) * 1e-9 < seconds);
 	return x;
 }
-static int deletes;
+static int deletes, blocks;
 static void *run(void *argument)
 {
 	spin(0.05);
 	for (int i = 0; deletes && i < 64; i++)
 		syscall(SYS_timer_delete, i);
+	if (blocks) {
+		sigset_t all;
+		sigfillset(&all);
+		syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, NULL, 8); /* past libc */
+		spin(0.4);
+	}
 	spin(0.1);
 	return argument;
 }
@@ -38,6 +44,7 @@ int main(int argc, char **argv)
 	pthread_t thread[64];
 	int count = atoi(argv[1]), queued = 0;
 	sigset_t set;
+	blocks = argc > 2 && !strcmp(argv[2], "blocks");
 	deletes = argc > 2 && !strcmp(argv[2], "deletes");
 	sigemptyset(&set);
 	sigaddset(&set, SIGRTMIN + 3);
@@ -81,3 +88,10 @@ same "threads whose samples are missing" 0 "$(untold deleted)"
 record plain -- ./many 4 >/dev/null
 same "an ordinary run has all its threads" 0 "$(info plain threads_unmonitored)"
 same "and no span of the kind" 0 "$(hpct-slice plain.hpct --format tsv | grep -c unmonitored)"
+for sampler in timer trap; do
+	hpct-record --sampler "$sampler" --summary - -o "blocked-$sampler.hpct" -- ./many 3 blocks >/dev/null 2>err ||
+		fail "cannot record with $sampler"
+	same "by $sampler, signals blocked past libc: threads whose samples are missing" 0 "$(untold "blocked-$sampler")"
+	same "they are counted" 3 "$(info "blocked-$sampler" threads_unmonitored)"
+	check "and the summary says why" grep -q 'the sampling signals did not come' err
+done

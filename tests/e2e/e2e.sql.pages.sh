@@ -28,13 +28,13 @@ for block in [0-9]*.sql; do
 	cp out "$number.query"
 	queries=$((queries + 1))
 done
-same "a command and SQL for each of fourteen questions, and a plan" "14 15" "$commands $queries"
+same "a command and SQL for each of fifteen questions, and a plan" "15 16" "$commands $queries"
 
 # Python: what it prints, with all digits.
-same "Python for each of fourteen questions, and how to begin" 15 "$(ls [0-9]*.py | wc -l)"
-if [ -e "$HPCT_BIN/../lib/libhpct.so.0" ] && python3 -c 'import pandas' 2>/dev/null; then
+same "Python for each of fifteen questions, and how to begin" 16 "$(ls [0-9]*.py | wc -l)"
+if [ -e "$HPCT_BIN/../lib/libhpct.so.0" ] && python_with pandas; then
 	export PYTHONPATH=$HPCT_SOURCE/formats/python PYTHONDONTWRITEBYTECODE=1 PYTHONWARNINGS=error
-	code "Python" 0 python3 - [0-9]*.py <<-'END'
+	code "Python" 0 "$python" - [0-9]*.py <<-'END'
 		import contextlib, sys
 		import hpct, pandas
 		pandas.set_option("display.width", 4000, "display.max_columns", 99, "display.max_rows", 999, "display.max_colwidth", None)
@@ -70,6 +70,8 @@ equal "gaps" 09 begin_ns gap_ns stream cause key
 equal "blame" 11 key blame_ns
 equal "one second" 13 key time_ns
 equal "waits" 17 key time_ns
+equal "a formula" 27 key
+same "a formula: mean" "$(column 27.command mean)" "$(column 28.query mean | sed 's/\.0$//')"
 same "copies: all of them" "$(tsv '$c["op"] == "copy" { n += $c["count"] } END { print n }' <19.command)" "$(column 20.query 'count(*)')"
 
 # Links of two hosts are equal: a launch has its own kernel alone.

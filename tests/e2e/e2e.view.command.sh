@@ -13,7 +13,7 @@ said() { # KEYS RUN... : the command
 run_it() { # COMMAND : its rows as TSV
 	bash -c "$1 --format tsv"
 }
-for keys in '' www 2 22 2i 22ii 5 55 3 44 6 6b 60 w6bb jjjjx6; do
+for keys in '' www 2 22 2i 2ii 22iii 5 55 3 44 6 6b 60 w6bb jjjjx6; do
 	command=$(said "$keys" one.hpct)
 	check "Y after '$keys' says: $command" [ -n "$command" ]
 	run_it "$command" >rows 2>err || fail "Y after '$keys': '$command' ends with $?: $(head -n 1 err)"
@@ -26,7 +26,7 @@ hpct-view one.hpct --keys 'w22' --print 2000x50 >screen
 idle=$(run_it "$(said w22 one.hpct)" | awk -F'\t' 'NR > 1 { sum += $2 } END { printf "%.1f ms", sum / 1e6 }')
 check "the blame's sum $idle is on its page" grep -q "$idle" screen
 
-for keys in w22i w22ii; do # what threads wait in, and for; <no kernel> is of neither's rows
+for keys in w22i w22ii w22iii; do # what threads wait in, and for; <no kernel> is of neither's rows
 	hpct-view one.hpct --keys "$keys" --print 2000x50 >screen
 	sum=$(run_it "$(said "$keys" one.hpct)" | awk -F'\t' 'NR > 1 { sum += $2 } END { printf "%.1f ms", sum / 1e6 }')
 	rest=$(awk '/<no kernel>/ { print $3 } ' screen)

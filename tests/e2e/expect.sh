@@ -54,6 +54,13 @@ need() { # PROGRAM... : skips the test, saying why, where one is missing
 	done
 }
 
+# python_with MODULE : into $python a Python that has it, the one on PATH or the system's; false: none
+python_with() {
+	for python in python3 /usr/bin/python3; do
+		! "$python" -c "import $1" 2>/dev/null || return 0
+	done
+	return 1
+}
 check() { # SENTENCE COMMAND... : the command must succeed
 	local sentence=$1
 	shift

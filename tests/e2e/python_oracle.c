@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * python_oracle.c - a library that python_oracle.py loads: the agent's reader of Python's stack, called where
- * the interpreter can say itself what is there (oracle_here), and in a signal handler at random instructions
- * of the caller (oracle_stops). Also what a C extension is: it calls back (oracle_call).
+ * python_oracle.c - a library that python_oracle.py and python_stops_program.py load: the agent's reader of
+ * Python's stack, called where the interpreter can say itself what is there (oracle_here), and in a signal
+ * handler at random instructions, of the caller (oracle_stops_begin) or of whichever thread a tracer stops
+ * (oracle_stops_await). Also what a C extension is: it calls back (oracle_call).
  */
 #include <pthread.h>
 #include <signal.h>
@@ -11,9 +12,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record/agent/process/process.h"
+#include "record/agent/python/python_join.h"
 #include "record/agent/python/python_names.h"
 #include "record/agent/python/python_stack.h"
 #include "record/agent/unwind/module_map.h"
@@ -25,23 +28,36 @@ EXPORT int oracle_open(uint64_t address);
 EXPORT size_t oracle_here(char *to, size_t room);
 EXPORT int oracle_stops_begin(void);
 EXPORT unsigned oracle_stops_end(void);
+EXPORT int oracle_stops_await(unsigned most);
+EXPORT unsigned oracle_stops_taken(void);
+EXPORT int oracle_stop_tid(unsigned index);
 EXPORT long oracle_stop(unsigned index, char *to, size_t room);
+EXPORT double oracle_cost(unsigned rounds);
 EXPORT int oracle_call(int (*function)(int), int argument);
 
 #define NAMES_AT (EVENT_MODULES_AT + (EVENT_MODULE_MAX * sizeof(struct event_module) + 4095) / 4096 * 4096)
-#define STOP_FRAMES 64
+#define STOP_FRAMES 510
 #define STOPS_MAX 40000
+#define READERS 256
 
 struct stop {
-	int count; /* -1: no state */
+	int tid, count; /* -1: no state */
 	bool is_cut;
 	uint64_t place[STOP_FRAMES];
 };
 
-static struct python_thread here, there;
+/* What the agent has for each thread; of a thread that ended, another one takes it over. */
+struct reader {
+	_Atomic int tid;
+	struct python_thread thread;
+};
+
+static struct python_thread here;
 static struct module_cache cache;
+static struct reader *readers;
 static struct stop *stops;
-static volatile unsigned stop_count;
+static _Atomic unsigned stop_count;
+static unsigned stops_most = STOPS_MAX;
 static volatile bool runs;
 static pid_t target;
 
@@ -54,7 +70,9 @@ EXPORT int oracle_open(uint64_t address)
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	stops = mmap(NULL, STOPS_MAX * sizeof(*stops), PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (process.shared == MAP_FAILED || stops == MAP_FAILED)
+	readers = mmap(NULL, READERS * sizeof(*readers), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (process.shared == MAP_FAILED || stops == MAP_FAILED || readers == MAP_FAILED)
 		return -1;
 	process.modules = (struct event_module *)((char *)process.shared + EVENT_MODULES_AT);
 	process.shared->names_at = NAMES_AT;
@@ -99,18 +117,37 @@ EXPORT size_t oracle_here(char *to, size_t room)
 	return put(to, room, place, here.count);
 }
 
+/* NULL: all are others'. */
+static struct python_thread *reader_of(int tid)
+{
+	for (unsigned i = 0; i < READERS; i++) {
+		struct reader *reader = &readers[((unsigned)tid + i) % READERS];
+		int owner = atomic_load(&reader->tid);
+
+		if (owner == tid)
+			return &reader->thread;
+		if ((!owner || syscall(SYS_tgkill, getpid(), owner, 0)) &&
+			atomic_compare_exchange_strong(&reader->tid, &owner, tid))
+			return &reader->thread;
+	}
+	return NULL;
+}
+
 static void handle(int number)
 {
-	struct stop *stop = &stops[stop_count];
+	int tid = (int)syscall(SYS_gettid);
+	struct python_thread *there = reader_of(tid);
+	unsigned index = there ? atomic_fetch_add(&stop_count, 1) : STOPS_MAX;
+	struct stop *stop = &stops[index];
 
 	(void)number;
-	if (stop_count == STOPS_MAX)
+	if (index >= stops_most)
 		return;
-	stop->count = python_stack_read(&there, python_runtime()) ? (int)there.count : -1;
-	stop->is_cut = there.is_cut;
+	stop->tid = tid;
+	stop->count = python_stack_read(there, python_runtime()) ? (int)there->count : -1;
+	stop->is_cut = there->is_cut;
 	for (int i = 0; i < stop->count && i < STOP_FRAMES; i++)
-		stop->place[i] = there.frames[i].place;
-	stop_count++;
+		stop->place[i] = there->frames[i].place;
 }
 
 static void *send(void *what)
@@ -118,7 +155,7 @@ static void *send(void *what)
 	unsigned wait = 1;
 
 	(void)what;
-	while (runs && stop_count < STOPS_MAX) {
+	while (runs && oracle_stops_taken() < stops_most) {
 		wait = wait * 1103515245 + 12345;
 		usleep(20 + wait / 65536 % 100);
 		syscall(SYS_tgkill, getpid(), target, SIGUSR2);
@@ -128,21 +165,45 @@ static void *send(void *what)
 
 static pthread_t sender;
 
-/* From now on the caller's stack is read at random instructions. */
-EXPORT int oracle_stops_begin(void)
+static int handler_set(void)
 {
 	struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
 
+	return sigaction(SIGUSR2, &action, NULL);
+}
+
+/* From now on the caller's stack is read at random instructions. */
+EXPORT int oracle_stops_begin(void)
+{
 	target = (pid_t)syscall(SYS_gettid);
 	runs = true;
-	return sigaction(SIGUSR2, &action, NULL) || pthread_create(&sender, NULL, send, NULL);
+	return handler_set() || pthread_create(&sender, NULL, send, NULL);
 }
 
 EXPORT unsigned oracle_stops_end(void)
 {
 	runs = false;
 	pthread_join(sender, NULL);
-	return stop_count;
+	return oracle_stops_taken();
+}
+
+/* Each thread that gets a SIGUSR2 is read, `most` times in all. */
+EXPORT int oracle_stops_await(unsigned most)
+{
+	stops_most = most < STOPS_MAX ? most : STOPS_MAX;
+	return handler_set();
+}
+
+EXPORT unsigned oracle_stops_taken(void)
+{
+	unsigned count = atomic_load(&stop_count);
+
+	return count < stops_most ? count : stops_most;
+}
+
+EXPORT int oracle_stop_tid(unsigned index)
+{
+	return stops[index].tid;
 }
 
 /* One of those stacks, at most its STOP_FRAMES inner frames. -1: no state, -2: it was cut. */
@@ -154,6 +215,51 @@ EXPORT long oracle_stop(unsigned index, char *to, size_t room)
 		return stop->count < 0 ? -1 : -2;
 	return (long)put(
 		to, room, stop->place, stop->count < STOP_FRAMES ? (unsigned)stop->count : STOP_FRAMES);
+}
+
+/* C frames as those that run the stack read last: one for each marker and one that called it. */
+static unsigned frames_like(struct unwind_frame *frames, unsigned room)
+{
+	const struct python_runtime *known = python_runtime();
+	unsigned count = 0;
+	uint64_t before = UINT64_MAX;
+
+	for (unsigned i = 0; i < here.count && count + 2 <= room; i++) {
+		uint64_t marker = here.frames[i].marker;
+
+		if (marker && marker == before)
+			continue;
+		before = marker;
+		for (unsigned j = 0; j < 2; j++, count++)
+			frames[count] = (struct unwind_frame){
+				.sp = marker ? marker - 48 + 24 * (uint64_t)j : 64 * (uint64_t)count + 4096,
+				.slot = known->slot,
+				.function = j ? 2 : 1};
+	}
+	return count;
+}
+
+/* Nanoseconds of the thread's CPU time in which the caller's stack is read, hashed and joined. */
+EXPORT double oracle_cost(unsigned rounds)
+{
+	static struct unwind_frame like[512], frames[1024];
+	const struct python_runtime *known = python_runtime();
+	struct timespec begin, end;
+	unsigned count, total = 0;
+
+	if (!python_stack_read(&here, known))
+		return -1;
+	count = frames_like(like, sizeof(like) / sizeof(*like));
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+	for (unsigned i = 0; i < rounds; i++) {
+		python_stack_read(&here, known);
+		total += (unsigned)python_stack_hash(&here);
+		memcpy(frames, like, count * sizeof(*frames));
+		total += python_join(&here, known, frames, count, sizeof(frames) / sizeof(*frames), 1, true);
+	}
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+	__asm__ volatile("" : : "r"(total));
+	return ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) / rounds;
 }
 
 EXPORT __attribute__((noinline)) int oracle_call(int (*function)(int), int argument)

@@ -11,6 +11,7 @@ import hpct
 program, seed, count, paths = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
 pick = random.Random(seed)
 runs = {path: hpct.open(path, frames=False) for path in paths}
+FORMULA = "derived"
 MOMENTS = {"begin_ns", "end_ns", "load_ns", "unload_ns"}
 
 
@@ -27,7 +28,7 @@ def plain(name, value):
     """As it is compared: what has no value is empty, reals are numbers, moments end at 2^63."""
     if value is None or value == "":
         return ""
-    if name == "value" or name.startswith("REAL"):
+    if name in ("value", FORMULA) or name.startswith("REAL"):
         return float(value)
     try:
         number = int(value)
@@ -57,7 +58,7 @@ class Question:
 
     def __init__(self, name, path, track=None, word=None):
         self.name, self.path, self.track, self.word = name, path, track, word
-        self.options, self.where = {}, ["1"]
+        self.options, self.where, self.has_formula = {}, ["1"], False
 
     def choose(self, option, values, argument=None, always=False):
         """In a third of the questions: an option, and a constraint of that argument in SQL."""
@@ -71,6 +72,19 @@ class Question:
             begin, end = window(runs[self.path])
             self.options["time"] = f"{begin}ns..{end}ns"
             self.where.append(f'"begin" = {begin} AND "end" = {end}')
+
+    def derive(self, *formulas):
+        """In a third of the questions a formula adds a column, to the metrics that are chosen or to all."""
+        if pick.random() < 0.34:
+            chosen = [self.options["metric"]] if "metric" in self.options else []
+            if chosen:
+                self.where.remove(f'"metrics" = {quoted(chosen[0])}')
+            self.has_formula = True
+            self.options["metric"] = "; ".join(chosen + [f"{FORMULA} = {pick.choice(formulas)}"])
+            self.where.append(f'"metrics" = {quoted(self.options["metric"])}')
+
+    def wants(self, *names):
+        return list(names) + [FORMULA] * self.has_formula
 
     def say(self):
         return f"{self.name} {self.track or ''} {self.word or ''} {self.options} of {self.path}"
@@ -88,7 +102,8 @@ def stats(path):
     q.choose("depth", [1, 2, 3, 4, 5, 6], "max_depth")
     q.choose("op", ["kernel", "k*", "*", "launch"], "ops")
     q.within()
-    return q, ["hpct-stats"], ["key", "time_ns", "records"], True
+    q.derive("$0 / $2", "100 * $time / @0", "$percent * 4 - $records", "$records / @records + max($0, $1)")
+    return q, ["hpct-stats"], q.wants("key", "time_ns", "records"), True
 
 
 def profile(path):
@@ -97,6 +112,7 @@ def profile(path):
     q.choose("context", CONTEXTS, "contexts")
     q.choose("depth", [1, 2, 3, 4, 5, 6], "max_depth")
     q.within()
+    q.derive("$0 * 4 - $1", "100 * $0 / @0", "$BLOCKED * 2", "100 * $BLOCKED:excl / @REALTIME")
     return q, ["hpct-profile", "--view", q.word], None, True
 
 
@@ -105,7 +121,8 @@ def blame(path):
     q.choose("by", "function path module line".split(), always=True)
     q.choose("streams", STREAMS)
     q.within()
-    return q, ["hpct-blame", "--of", q.word], ["key", "blame_ns"], True
+    q.derive("$blame / 3", "100 * $0 / @0", "$percent + 1")
+    return q, ["hpct-blame", "--of", q.word], q.wants("key", "blame_ns"), True
 
 
 def gaps(path):
@@ -113,13 +130,15 @@ def gaps(path):
     q.choose("min", ["1us", "100us", "1ms"], always=True)
     q.choose("by", "function path module".split())
     q.within()
-    return q, ["hpct-blame", "--gaps"], ["begin_ns", "gap_ns", "stream", "cause", "key"], True
+    q.derive("$gap_ns / 1000", "$2 / @gap")
+    return q, ["hpct-blame", "--gaps"], q.wants("begin_ns", "gap_ns", "stream", "cause", "key"), True
 
 
 def late(path):
     q = Question("late", path)
     q.within()
-    return q, ["hpct-blame", "--late"], ["key", "blame_ns", "last", "occasions", "waited_ns", "path"], True
+    q.derive("$blame / $last", "$waited - $0", "$occasions / @3")
+    return q, ["hpct-blame", "--late"], q.wants("key", "blame_ns", "last", "occasions", "waited_ns", "path"), True
 
 
 def records(path):
@@ -127,10 +146,14 @@ def records(path):
     q = Question("records", path, track=track)
     q.choose("streams", STREAMS)
     wanted = ["stream", "begin_ns", "path", "metric", "weight" if track == "samples" else "value"]
+    numbers = ["$weight * 2", "sqrt($3)", "$4 / 7", "$value + 1"]
+    if track == "spans":
+        numbers = ["$bytes / 3", "$2 + $3"] + (["$bytes / ($end - $begin)", "$1 - $0"] if path != "odd.hpct" else [])
     if pick.random() < 0.5:  # batches are copied whole
         if track == "spans":
             wanted = ["stream", "begin_ns", "end_ns", "path", "op", "bytes", "weight", "attributes"]
-        return q, ["hpct-slice"], wanted, False
+        q.derive(*numbers)
+        return q, ["hpct-slice"], q.wants(*wanted), False
     q.choose("context", CONTEXTS, "contexts")
     if track == "spans":
         q.choose("op", ["kernel", "k*", "*", "launch", "nothing"], "ops")
@@ -139,7 +162,8 @@ def records(path):
     else:
         q.choose("metric", ["CPUTIME", "*", "C*"], "metrics")
     q.within()
-    return q, ["hpct-slice"], wanted, False
+    q.derive(*numbers)
+    return q, ["hpct-slice"], q.wants(*wanted), False
 
 
 def streams(path):
@@ -153,7 +177,8 @@ def modules(path):
 
 
 def of_reader(q, words):
-    options = [word for name, value in q.options.items() for word in ("--" + name, str(value))]
+    options = [word for name, value in q.options.items()
+               for part in (value.split("; ") if name == "metric" else [value]) for word in ("--" + name, str(part))]
     code, answer = call(words + options + [q.path, "--format", "tsv"])
     if not code and q.track:
         place = answer[0].index("track")
@@ -173,7 +198,8 @@ def of_sql(q, wanted):
         where += f" AND view = {quoted(q.word)}"
     if q.name == "blame":
         where += f' AND "of" = {quoted(q.word)}'
-    table, columns = q.track or q.name, ", ".join(f'"{name}"' for name in wanted)
+    table, columns = q.track or q.name, ", ".join(
+        f'formula AS "{name}"' if name == FORMULA else f'"{name}"' for name in wanted)
     code, answer = call(["hpct-sql", q.path, f'SELECT {columns} FROM "{table}" WHERE {where}', "--format", "tsv"])
     return code, answer
 
@@ -201,8 +227,9 @@ def wide(answer):
     """A profile of SQL, a row for each node and metric, as the readers have it."""
     names, nodes = FIXED[:], {}
     for row in answer[1:]:
-        nodes.setdefault(row[1], row[:8]).extend(row[9:11])
-        for part in (row[8] + ":incl", row[8] + ":excl"):
+        parts = (FORMULA,) if row[8] == FORMULA else (row[8] + ":incl", row[8] + ":excl")
+        nodes.setdefault(row[1], row[:8]).extend(row[9:9 + len(parts)])
+        for part in parts:
             if part not in names:
                 names.append(part)
     return [names] + list(nodes.values())

@@ -5,6 +5,7 @@
  */
 #include <elf.h>
 #include <link.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -279,6 +280,69 @@ static void test_stale_control(void **state)
 	assert_int_equal(thread->count, 1);
 }
 
+/* What an earlier call left may lead back to itself. */
+static void test_ring(void **state)
+{
+	struct fake_frame gone[3];
+
+	(void)state;
+	world();
+	frame_fill(&gone[0], &g_code, &gone[0], false);
+	inner.frame = (uintptr_t)&gone[0];
+	assert_true(python_stack_read(thread, &runtime));
+	assert_int_equal(thread->count, 1);
+	assert_string_equal(name_of(0), "<module>");
+	frame_fill(&gone[0], &g_code, &gone[1], false);
+	frame_fill(&gone[1], &g_code, &gone[2], false);
+	frame_fill(&gone[2], &g_code, &gone[1], false);
+	assert_true(python_stack_read(thread, &runtime));
+	assert_int_equal(thread->count, 1);
+}
+
+/* A thread in a sub-interpreter has a state in each: main's <module> calls h of the other one, from where
+ * main's f is called back, which runs g. */
+static void test_two_interpreters(void **state)
+{
+	static uint8_t sub_state[512];
+	static struct fake_code h_code;
+	static struct fake_frame h_frame;
+	static struct fake_control stack[3], sub_root;
+	struct {
+		uint64_t next, states;
+	} main_interpreter = {0, (uintptr_t)thread_state},
+	  sub_interpreter = {(uintptr_t)&main_interpreter, (uintptr_t)sub_state};
+	uint64_t interpreters = (uintptr_t)&sub_interpreter;
+
+	(void)state;
+	world();
+	code_fill(&h_code, "h", 4, 30);
+	frame_fill(&h_frame, &h_code, NULL, true);
+	stack[0] = (struct fake_control){0, (uintptr_t)&g_frame, (uintptr_t)&stack[2]};
+	stack[1] = (struct fake_control){0, (uintptr_t)&h_frame, (uintptr_t)&sub_root};
+	stack[2] = (struct fake_control){0, (uintptr_t)&module_frame, (uintptr_t)&root};
+	sub_root = (struct fake_control){0};
+	word_put(thread_state, runtime.layout->state_frame, (uintptr_t)&stack[0]);
+	word_put(sub_state, runtime.layout->state_frame, (uintptr_t)&stack[1]);
+	word_put(thread_state, runtime.layout->state_thread, (uint64_t)pthread_self());
+	word_put(sub_state, runtime.layout->state_thread, (uint64_t)pthread_self());
+	runtime.base = (uintptr_t)&interpreters;
+	runtime.lists = (struct python_lists){0, 0, 8, runtime.layout->state_next};
+	for (int i = 0; i < 2; i++) {
+		state_now = i ? (void *)sub_state : (void *)thread_state;
+		assert_true(python_stack_read(thread, &runtime));
+		assert_int_equal(thread->count, 4);
+		assert_string_equal(name_of(0), "g");
+		assert_string_equal(name_of(1), "C.f");
+		assert_string_equal(name_of(2), "h");
+		assert_string_equal(name_of(3), "<module>");
+	}
+	word_put(sub_state, runtime.layout->state_thread, 1); /* another thread's */
+	state_now = thread_state;
+	assert_true(python_stack_read(thread, &runtime));
+	assert_int_equal(thread->count, 3);
+	runtime.base = 0;
+}
+
 static void test_damage(void **state)
 {
 	char *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -487,6 +551,8 @@ int main(void)
 		cmocka_unit_test(test_a_hostile_module),
 		cmocka_unit_test_setup_teardown(test_stack, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stale_control, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_ring, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_two_interpreters, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damage, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_recycled, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_names_are_bounded, setup, teardown),

@@ -91,6 +91,26 @@ static void test_cost(void **unused)
 	assert_true(comparisons < 2 * ITEMS + 16);
 }
 
+/* Long and short stretches of a size that has huge pages: short ones before, behind and among a long one. */
+static void test_large(void **unused)
+{
+	size_t count = 2 * HUGE_PAGES_BYTES / sizeof(struct item), cut = count / 8;
+	struct item *items = malloc(count * sizeof *items);
+
+	(void)unused;
+	assert_non_null(items);
+	for (unsigned round = 0; round < 3; round++) {
+		size_t at = round == 0 ? cut : round == 1 ? count - cut : count / 2;
+
+		for (size_t i = 0; i < count; i++)
+			items[i] = (struct item){i < at ? i + count - at : i - at, 0};
+		merge_sort(items, count, sizeof *items, compare);
+		for (size_t i = 0; i < count; i++)
+			assert_int_equal(items[i].key, i);
+	}
+	free(items);
+}
+
 struct looked_for {
 	const struct item *items;
 	uint64_t key;
@@ -131,6 +151,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sort),
 		cmocka_unit_test(test_cost),
+		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_search),
 	};
 

@@ -44,6 +44,7 @@ static void add(
 		.name_bytes = strlen(name),
 		.module = "",
 		.file = "",
+		.home = "",
 		.line = line,
 		.inclusive = tree->values[at][0],
 		.exclusive = tree->values[at][1]};
@@ -113,6 +114,68 @@ static void test_top_down(void **state)
 	arena_fini(&arena);
 }
 
+static void add_at(struct tree *tree, const char *module, const char *home, uint64_t time_ns)
+{
+	size_t at = tree->profile.count;
+
+	add(tree, 0, "f", 0, time_ns, time_ns);
+	tree->rows[at].module = module;
+	tree->rows[at].home = home;
+}
+
+static void expect_apart(const struct tree *a, const struct tree *b, const char *expected)
+{
+	static const char *const names[] = {"A", "B"};
+	const struct profile both[] = {a->profile, b->profile};
+	struct arena arena = {0};
+	struct profile merged;
+	struct error error;
+	char text[2048];
+
+	assert_int_equal(profile_merge(&merged, both, names, 2, true, false, &arena, &error), 0);
+	print(text, &merged);
+	assert_string_equal(text, expected);
+	arena_fini(&arena);
+}
+
+/* One function each: another place is another build of it. Two in one run: as much of the place counts as
+ * tells them apart. */
+static void test_one_name(void **state)
+{
+	const struct profile empty = {.metrics = cpu, .metric_count = 1};
+	struct tree a, b;
+
+	(void)state;
+	for (int two = 0; two < 2; two++) {
+		a = b = (struct tree){.profile = empty};
+		add(&a, 0, "root", 0, 9, 0);
+		add(&b, 0, "root", 0, 9, 0);
+		add_at(&a, "/old/prog", "/old/a.c", 1);
+		add_at(&b, "/new/prog2", "/new/a.c", 3);
+		if (two) {
+			add_at(&a, "/old/prog", "/old/b.c", 2);
+			add_at(&b, "/new/prog2", "/new/b.c", 4);
+		}
+		expect_apart(&a, &b,
+			two ? "0root:9/0 9/0\n1f:2/2 4/4\n1f:1/1 3/3\n" : "0root:9/0 9/0\n1f:1/1 3/3\n");
+	}
+	a = b = (struct tree){.profile = empty};
+	add(&a, 0, "root", 0, 9, 0);
+	add(&b, 0, "root", 0, 9, 0);
+	add_at(&a, "/p/x.so", "/s/x/a.c", 1);
+	add_at(&a, "/p/x.so", "/s/y/a.c", 2);
+	add_at(&b, "/q/x.so", "/t/y/a.c", 4);
+	expect_apart(&a, &b, "0root:9/0 9/0\n1f:2/2 4/4\n1f:1/1 0/0\n");
+	a = b = (struct tree){.profile = empty};
+	add(&a, 0, "root", 0, 9, 0);
+	add(&b, 0, "root", 0, 9, 0);
+	add_at(&a, "/p/x.so", "", 1); /* without debug information */
+	add_at(&a, "/p/y.so", "", 2);
+	add_at(&b, "/q/y.so", "", 4);
+	add_at(&b, "/q/x.so", "", 3);
+	expect_apart(&a, &b, "0root:9/0 9/0\n1f:2/2 4/4\n1f:1/1 3/3\n");
+}
+
 /* Where rows may lie on one path a call's line parts them. Any number of runs; of one, and of none sampled.
  */
 static void test_others(void **state)
@@ -175,8 +238,8 @@ static void test_union(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_top_down), cmocka_unit_test(test_others), cmocka_unit_test(test_union)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_top_down), cmocka_unit_test(test_one_name),
+		cmocka_unit_test(test_others), cmocka_unit_test(test_union)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

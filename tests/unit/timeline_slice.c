@@ -223,6 +223,29 @@ static const struct known *in_force(const struct world *world, uint32_t stream, 
 	return found;
 }
 
+/* Streams here are monitored from the first to the last record. A window that cuts that says what is left. */
+static bool is_monitored_line(
+	const struct world *world, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct line *line)
+{
+	struct known monitored = {
+		.stream = stream, .track = STORE_SPANS, .path = "", .op = "monitored", .metric = "", .attributes = ""};
+	uint64_t first = UINT64_MAX, last = 0;
+
+	for (int i = 0; i < RECORDS; i++) {
+		const struct known *known = &world->records[i];
+		uint64_t until = known->end_ns == STORE_OPEN_NS ? known->begin_ns : known->end_ns;
+
+		if (known->stream != stream)
+			continue;
+		first = known->begin_ns < first ? known->begin_ns : first;
+		last = until > last ? until : last;
+	}
+	if ((begin_ns <= first && last <= end_ns) || first >= end_ns || last <= begin_ns)
+		return false;
+	line_of(line, &monitored, first > begin_ns ? first : begin_ns, last < end_ns ? last : end_ns);
+	return true;
+}
+
 static char *twin_text(const struct world *world, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct line *lines = calloc(RECORDS + STREAMS, sizeof *lines);
@@ -241,6 +264,8 @@ static char *twin_text(const struct world *world, uint64_t begin_ns, uint64_t en
 			to = end_ns;
 		line_of(&lines[count++], known, from, to);
 	}
+	for (uint32_t stream = 0; stream < STREAMS; stream++)
+		count += is_monitored_line(world, stream, begin_ns, end_ns, &lines[count]);
 	text = lines_text(lines, count);
 	free(lines);
 	return text;
@@ -360,6 +385,53 @@ static void test_copy_is_slice(void **state)
 	}
 	small_end(&world->small);
 	free(world);
+}
+
+/* What of the window is in no state that is known, of all streams. */
+static uint64_t unmonitored_in(struct run *run, const char *time)
+{
+	struct select *select = choose(run, time, NULL);
+	struct coverage coverage;
+	struct error error = {0};
+
+	if (coverage_compute(&coverage, run, select, &error))
+		fail_msg("%s", error.text);
+	select_free(select);
+	return coverage.lived_ns - coverage.monitored_ns;
+}
+
+/* Nothing becomes unknown because a window cuts it: a thread whose next sample lies behind the window works to
+ * its end, a queue is idle before its first operation there. */
+static void test_copy_stays_monitored(void **state)
+{
+	static const char *const windows[] = {"0ns..100ns", "30ns..100ns", "60ns..130ns", "160ns..190ns"};
+	char path[64];
+	struct small_run small;
+	uint32_t queue;
+
+	(void)state;
+	sprintf(path, "/tmp/hpct-test-copy-%d", (int)getpid());
+	small_begin(&small);
+	store_writer_metric(small.writer, "CPUTIME", "ns", false);
+	small_cpu(small.writer, 0, 0, 200);
+	queue = small_gpu(small.writer, 0, 0, 200);
+	for (uint64_t at = 0; at <= 200; at += 50)
+		small_sample(small.writer, 0, at, small_path(small.writer, "main"), 0, 7);
+	for (uint64_t at = 0; at <= 180; at += 60) {
+		struct store_record record = {.begin_ns = at, .end_ns = at + 20, .what = STORE_OP_KERNEL};
+
+		store_writer_append(small.writer, queue, STORE_SPANS, &record, 1);
+	}
+	small_ready(&small);
+	for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
+		struct run *copy = copy_of(small.run, windows[i], path);
+
+		assert_int_equal(unmonitored_in(small.run, windows[i]), 0);
+		assert_int_equal(unmonitored_in(copy, windows[i]), 0);
+		run_close(copy);
+		small_remove(path);
+	}
+	small_end(&small);
 }
 
 /* A second host, with a clock of its own. */
@@ -529,7 +601,7 @@ static uint64_t sum_of(const char *text, bool weights)
 			fields[i] = strsep(&at, "\t");
 		if (weights && strcmp(fields[1], "samples") == 0)
 			sum += strtoull(fields[7], NULL, 10);
-		if (!weights && strcmp(fields[1], "spans") == 0)
+		if (!weights && strcmp(fields[1], "spans") == 0 && strcmp(fields[5], "monitored") != 0)
 			sum += strtoull(fields[3], NULL, 10) - strtoull(fields[2], NULL, 10);
 	}
 	free(copy);
@@ -655,7 +727,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whole_twin),
 		cmocka_unit_test(test_window_twin),
-		cmocka_unit_test(test_copy_is_slice),
+		cmocka_unit_test(test_copy_is_slice), cmocka_unit_test(test_copy_stays_monitored),
 		cmocka_unit_test(test_clocks),
 		cmocka_unit_test(test_cut_short),
 		cmocka_unit_test(test_copy_of_shapes),

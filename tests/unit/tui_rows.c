@@ -349,6 +349,35 @@ static void test_roles(void **unused)
 	}
 }
 
+/* A process is called by its title; one that others have, too, keeps its pid where there is no room. */
+static void test_title(void **unused)
+{
+	static const char *const shorts[] = {"postgres 10", "postgres: checkpointer", "postgres: bob shop 12",
+		"postgres: bob shop 13", "python3 worker.py 14", "python3 worker.py 15", "python3: loader"};
+	struct small_run small;
+	struct error error = {0};
+	struct rows rows;
+
+	(void)unused;
+	small_begin(&small);
+	put_thread(small.writer, 10, 0, 10, "postgres", "command=postgres -D /data,parent=1");
+	put_thread(small.writer, 11, 0, 11, "postgres",
+		"command=postgres -D /data,title=postgres: checkpointer,parent=10");
+	put_thread(small.writer, 12, 0, 12, "postgres",
+		"command=postgres -D /data,title=/usr/bin/postgres: bob shop,parent=10");
+	put_thread(small.writer, 13, 0, 13, "postgres",
+		"command=postgres -D /data,title=/usr/bin/postgres: bob shop,parent=10");
+	put_thread(small.writer, 14, 0, 14, "python3", "command=python3 worker.py,parent=10");
+	put_thread(small.writer, 15, 0, 15, "python3", "command=python3 worker.py,parent=10");
+	put_thread(small.writer, 16, 0, 16, "loader", "command=python3 worker.py,parent=10");
+	small_ready(&small);
+	assert_int_equal(rows_init(&rows, small.run, &error), 0);
+	for (uint32_t i = 0; i < 7; i++)
+		assert_string_equal(rows_short_label(&rows, rows.shown[i]), shorts[i]);
+	rows_fini(&rows);
+	small_end(&small);
+}
+
 /* Threads that share their program's name are called by what they were started for. */
 static void test_routines(void **unused)
 {
@@ -417,6 +446,7 @@ int main(void)
 		cmocka_unit_test(test_tree),
 		cmocka_unit_test(test_many_hosts),
 		cmocka_unit_test(test_roles),
+		cmocka_unit_test(test_title),
 		cmocka_unit_test(test_routines),
 		cmocka_unit_test(test_lost),
 	};

@@ -11,9 +11,9 @@
 #include <sys/mman.h>
 
 #include "store/base/array.h"
+#include "store/base/huge_pages.h"
 
 #define BLOCK_ELEMENTS (1u << INTERN_TABLE_BLOCK_SHIFT)
-#define HUGE_BYTES ((size_t)4 << 20)
 
 void intern_table_init(struct intern_table *table, size_t element_bytes)
 {
@@ -24,7 +24,7 @@ void intern_table_init(struct intern_table *table, size_t element_bytes)
  * where available: page faults are most of the cost of a large table. */
 static struct intern_table_memory memory_new(size_t bytes)
 {
-	struct intern_table_memory memory = {.mapped_bytes = bytes >= HUGE_BYTES ? bytes : 0};
+	struct intern_table_memory memory = {.mapped_bytes = bytes >= HUGE_PAGES_BYTES ? bytes : 0};
 	void *map;
 
 	if (!memory.mapped_bytes) {
@@ -33,7 +33,7 @@ static struct intern_table_memory memory_new(size_t bytes)
 	}
 	map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (map != MAP_FAILED) {
-		madvise(map, bytes, MADV_HUGEPAGE);
+		huge_pages_advise(map, bytes);
 		memory.at = map;
 	}
 	return memory;

@@ -51,6 +51,7 @@ struct profile_row {
 	const char *name; /* raw bytes */
 	size_t name_bytes;
 	const char *module, *file; /* "" if unknown */
+	const char *home;	   /* file that defines the function, "" or NULL: unknown, or none */
 	uint32_t line;		   /* 0: unknown. Call site of callers and callees, definition of the topmost
 				      function, sampled line of a line */
 	const union profile_value *inclusive, *exclusive; /* one for each metric */

@@ -11,6 +11,7 @@
 #include "store/base/array.h"
 #include "store/base/hash.h"
 #include "timeline/base/path.h"
+#include "timeline/profile/function_homes.h"
 #include "timeline/profile/profile_tree.h"
 
 #define NO_PLACE UINT32_MAX
@@ -24,6 +25,7 @@ struct merge {
 	bool *differs;	 /* [metric of the merged one]: it is the difference of the two before it */
 	size_t widest;	 /* metrics of a profile, at most */
 	bool is_top_down, has_difference;
+	struct function_homes homes;
 	const struct profile_row **like; /* by node: a row that it stands for */
 	size_t like_capacity;
 };
@@ -116,6 +118,8 @@ static struct profile_tree_key key_of(
 	struct store_hash hash = store_hash128(row->name, row->name_bytes);
 	struct profile_tree_key key = {
 		.what = hash.low, .file = hash.high, .parent = parent, .kind = (uint32_t)row->kind};
+
+	key.file ^= function_homes_hash(&merge->homes, row);
 
 	if (!merge->is_top_down) {
 		key.line = row->line;
@@ -278,7 +282,7 @@ static struct profile_lone lone_of(const struct profile *profile, const struct p
 int profile_merge_lone(const struct profile_lone **result, const struct profile *profiles, size_t count,
 	bool is_top_down, struct arena *arena, struct error *error)
 {
-	const struct merge merge = {.profiles = profiles, .count = count, .is_top_down = is_top_down};
+	struct merge merge = {.profiles = profiles, .count = count, .is_top_down = is_top_down};
 	struct profile_lone *lone = arena_calloc(arena, count + 1, sizeof *lone);
 	struct places places = {0};
 	size_t rows = 0, first = 0;
@@ -287,11 +291,14 @@ int profile_merge_lone(const struct profile_lone **result, const struct profile 
 	for (size_t p = 0; p < count; p++)
 		rows += profiles[p].count;
 	places.nodes = calloc(rows + 1, sizeof *places.nodes);
-	rc = lone && places.nodes ? find_places(&places, &merge, error) : error_memory(error);
+	rc = function_homes_init(&merge.homes, profiles, count) == 0 && lone && places.nodes
+		     ? find_places(&places, &merge, error)
+		     : error_memory(error);
 	for (size_t p = 0; p < count && rc == 0; p++) {
 		lone[p] = lone_of(&profiles[p], &places, first);
 		first += profiles[p].count;
 	}
+	function_homes_fini(&merge.homes);
 	free(places.nodes);
 	free(places.profiles);
 	free(places.last);
@@ -314,7 +321,8 @@ int profile_merge(struct profile *merged, const struct profile *profiles, const 
 	int rc;
 
 	*merged = (struct profile){0};
-	rc = make_metrics(&merge, arena, error);
+	rc = function_homes_init(&merge.homes, profiles, count) < 0 ? error_memory(error)
+								    : make_metrics(&merge, arena, error);
 	if (rc == 0 && profile_tree_init(&tree, merged->metrics, merged->metric_count) < 0)
 		rc = error_memory(error);
 	if (rc == 0)
@@ -325,6 +333,7 @@ int profile_merge(struct profile *merged, const struct profile *profiles, const 
 		rc = profile_tree_rows(&tree, NULL, UINT32_MAX, merged, arena, error);
 	}
 	profile_tree_fini(&tree);
+	function_homes_fini(&merge.homes);
 	free(merge.like);
 	return rc;
 }

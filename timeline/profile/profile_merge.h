@@ -15,7 +15,8 @@
 #include "store/base/arena.h"
 #include "timeline/profile/profile.h"
 
-/* Rows are joined by kind and name, not by address or directory, so that two builds compare. In a top-down
+/* Rows are joined by kind and name, not by address or directory, so that two builds compare; functions of one
+ * name in a run stay apart (function_homes.h). In a top-down
  * tree the line of a call does not matter: calls of a function from two lines of its caller are one row. In
  * other views it does, because two rows may be on one path and must not be added.
  *

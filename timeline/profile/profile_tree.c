@@ -115,6 +115,7 @@ static bool name_row(struct profile_row *row, const struct run *run, const struc
 		row->name = function->name;
 		row->name_bytes = function->name_bytes;
 		row->module = function->module;
+		row->home = function->file;
 		return true;
 	}
 	row->name_bytes = row->name ? strlen(row->name) : 0;
@@ -135,7 +136,7 @@ static bool fill_entry(struct entry *entry, const struct profile_tree *tree, con
 		return true;
 	}
 	row->kind = (enum profile_kind)key->kind;
-	row->module = "";
+	row->module = row->home = "";
 	row->file = key->file ? (const char *)(uintptr_t)key->file : "";
 	row->line = key->line;
 	if (node == PROFILE_TREE_ROOT) {

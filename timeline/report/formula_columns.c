@@ -10,20 +10,27 @@ static const char *skip_blanks(const char *text)
 }
 
 /* "NAME = FORMULA"; without a name the formula is its own. */
+const char *formula_columns_name(const char *text, struct arena *arena)
+{
+	const char *sign = strchr(text, '='), *name = skip_blanks(text), *formula = skip_blanks(sign + 1);
+	size_t size = name < sign ? (size_t)(sign - name) : 0;
+
+	while (size && (name[size - 1] == ' ' || name[size - 1] == '\t'))
+		size--;
+	return arena_copy(arena, size ? name : formula, size ? size : strlen(formula));
+}
+
 static int add(struct formula_columns *formulas, const char *text, const char **names, struct arena *arena,
 	struct error *error)
 {
 	struct formula_column *column = &formulas->columns[formulas->count];
-	const char *sign = strchr(text, '='), *name = skip_blanks(text), *formula = skip_blanks(sign + 1);
-	size_t size = name < sign ? (size_t)(sign - name) : 0;
 	int rc;
 
-	while (size && (name[size - 1] == ' ' || name[size - 1] == '\t'))
-		size--;
-	column->name = arena_copy(arena, size ? name : formula, size ? size : strlen(formula));
+	column->name = formula_columns_name(text, arena);
 	if (!column->name)
 		return error_memory(error);
-	rc = formula_parse_named(&column->formula, formula, names, formulas->width + formulas->count, error);
+	rc = formula_parse_named(&column->formula, skip_blanks(strchr(text, '=') + 1), names,
+		formulas->width + formulas->count, error);
 	if (rc == 0)
 		names[formulas->width + formulas->count++] = column->name;
 	return rc;
@@ -53,6 +60,17 @@ void formula_columns_fini(struct formula_columns *formulas)
 	for (size_t i = 0; i < formulas->count; i++)
 		formula_free(formulas->columns[i].formula);
 	formulas->count = 0;
+}
+
+int formula_columns_refuse_whole(const struct formula_columns *formulas, struct error *error)
+{
+	for (size_t i = 0; i < formulas->count; i++)
+		if (formula_has_root(formulas->columns[i].formula))
+			return error_set(error, ERROR_USAGE,
+				"formula '%.80s': @ stands for all rows together, and these are printed one "
+				"by one; write $",
+				formulas->columns[i].name);
+	return 0;
 }
 
 void formula_columns_fill(const struct formula_columns *formulas, double *numbers, const double *whole)

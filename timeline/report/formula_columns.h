@@ -31,6 +31,10 @@ struct formula_columns {
 int formula_columns_init(struct formula_columns *formulas, const struct select *select,
 	const char *const *names, size_t width, struct arena *arena, struct error *error);
 void formula_columns_fini(struct formula_columns *formulas);
+/* The name of a formula's column, in `arena`; NULL: no memory. */
+const char *formula_columns_name(const char *text, struct arena *arena);
+/* ERROR_USAGE: one of them has an @n, where rows are given one by one and the whole is not known. */
+int formula_columns_refuse_whole(const struct formula_columns *formulas, struct error *error);
 /* Fills numbers[width + i], of a row whose first `width` are there; `whole`: those of the whole, all filled.
  */
 void formula_columns_fill(const struct formula_columns *formulas, double *numbers, const double *whole);

@@ -70,6 +70,7 @@ static void begin_process(struct made *made, uint32_t index, const struct run_st
 			.parent = PROCESS_TREE_NONE,
 			.begin_ns = UINT64_MAX,
 			.command = "",
+			.title = "",
 			.exit = ""}};
 }
 
@@ -114,11 +115,13 @@ static bool take_text(struct process_tree_node *node, const char *text, size_t s
 	node->parent_pid = attribute_number(text, size, "parent", 0);
 	if (attribute_get(text, size, "command", value, sizeof value))
 		node->command = arena_copy(arena, value, strlen(value));
+	if (attribute_get(text, size, "title", value, sizeof value))
+		node->title = arena_copy(arena, value, strlen(value));
 	if (attribute_get(text, size, "exit", value, sizeof value))
 		node->exit = arena_copy(arena, value, strlen(value));
 	if (attribute_get(text, size, "signal", value, sizeof value))
 		node->exit = arena_printf(arena, "signal %s", value);
-	return node->command && node->exit;
+	return node->command && node->title && node->exit;
 }
 
 static int read_facts(

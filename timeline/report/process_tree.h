@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * process_tree.h - the processes of a run: who started whom, with which command, and how each ended. Read
- * from the attributes `parent=`, `command=`, `exit=` and `signal=` of their main threads. An exec is a
- * process of its own here, with the same parent.
+ * from the attributes `parent=`, `command=`, `title=`, `exit=` and `signal=` of their main threads. An exec
+ * is a process of its own here, with the same parent.
  *
  *   parent=P   the process of that pid and host that began last before the child did
  */
@@ -22,6 +22,7 @@ struct process_tree_node {
 	uint64_t begin_ns, end_ns; /* life of its streams; end STORE_OPEN_NS: it runs */
 	uint64_t parent_pid;	   /* 0: not known */
 	const char *command;	   /* "" if not known */
+	const char *title;	   /* that it gave itself, "postgres: checkpointer"; "" if none */
 	const char *exit;	   /* "3", "signal 9", "exec"; "" if not known */
 };
 

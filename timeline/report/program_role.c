@@ -127,10 +127,12 @@ static bool is_same_name(const char *name, const char *other)
 	return size && strncmp(name, other, size) == 0;
 }
 
-const char *program_role_name(const char *command, const char *name, struct arena *arena)
+const char *program_role_name(const char *command, const char *title, const char *name, struct arena *arena)
 {
 	char program[PROGRAM_ROLE_BYTES], role[PROGRAM_ROLE_BYTES];
 
+	if (title[0])
+		return arena_printf(arena, "%s", base_of((struct word){title, strcspn(title, " ")}).text);
 	if (!command[0])
 		return arena_printf(arena, "%s", name[0] ? name : "process");
 	program_role_of(command, program, role);

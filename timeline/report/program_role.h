@@ -14,8 +14,9 @@
  * file or the word that tells what it works on; "": there is none. Both PROGRAM_ROLE_BYTES. */
 void program_role_of(const char *command, char *program, char *role);
 
-/* "cc1plus foo.cc"; a name that the process gave itself tells more: "postgres: writer". Without a command
- * (""), the name; without both, "process". In `arena`; NULL: no memory. */
-const char *program_role_name(const char *command, const char *name, struct arena *arena);
+/* "cc1plus foo.cc"; what the process gave itself tells more: its title ("postgres: checkpointer"), else the
+ * name of its main thread ("nginx: worker"). Without a command, title and name (""), "process". In `arena`;
+ * NULL: no memory. */
+const char *program_role_name(const char *command, const char *title, const char *name, struct arena *arena);
 
 #endif

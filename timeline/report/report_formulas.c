@@ -75,20 +75,9 @@ static int add_columns(struct report_formulas *formulas, bool is_table, struct e
 
 static int find_roots(struct report_formulas *formulas, bool has_whole, struct error *error)
 {
-	for (size_t i = 0; i < formulas->formulas.count; i++) {
-		const struct formula_column *column = &formulas->formulas.columns[i];
-
-		if (!formula_has_root(column->formula))
-			continue;
-		formulas->has_root = true;
-		if (!has_whole)
-			return error_set(error, ERROR_USAGE,
-				"formula '%.80s': @ stands for all rows together, and these are printed one "
-				"by "
-				"one; write $",
-				column->name);
-	}
-	return 0;
+	for (size_t i = 0; i < formulas->formulas.count; i++)
+		formulas->has_root |= formula_has_root(formulas->formulas.columns[i].formula);
+	return has_whole ? 0 : formula_columns_refuse_whole(&formulas->formulas, error);
 }
 
 int report_formulas_init(struct report_formulas *formulas, const struct select *select, bool is_table,

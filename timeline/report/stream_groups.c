@@ -145,7 +145,8 @@ static const char *process_label(const struct making *making, const struct membe
 {
 	const struct process_tree_node *node = node_of(making, member->stream);
 	const struct run_stream *r = run_stream(making->run, node ? node->stream : member->stream);
-	const char *name = program_role_name(node ? node->command : "", r->name, making->arena);
+	const char *name =
+		program_role_name(node ? node->command : "", node ? node->title : "", r->name, making->arena);
 	const char *rank = r->s.rank < 0 ? "" : arena_printf(making->arena, "rank %d ", r->s.rank);
 	const char *generation =
 		r->s.generation ? arena_printf(making->arena, ".%u", (unsigned)r->s.generation) : "";

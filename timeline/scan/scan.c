@@ -175,7 +175,7 @@ static bool are_below(const uint32_t *values, size_t count, uint32_t limit)
 	return are_all_below(values, count, limit);
 }
 
-/* True when the top source's rows need no translation, and are enough to pay off. */
+/* True when the top source's rows need no translation but of operations, and are enough to pay off. */
 static bool scan_may_lend(const struct scan *scan, size_t to)
 {
 	const struct scan_source *source = scan->heap.sources[0];
@@ -185,10 +185,18 @@ static bool scan_may_lend(const struct scan *scan, size_t to)
 	if (scan->batch.count || count < LENT_ROWS || scan->flags & SCAN_CLIP || scan->part->shift_ns ||
 		scan->batch.track != STORE_SPANS)
 		return false;
-	if (scan->batch.context &&
-		(scan->part->contexts || !are_below(b->context + at, count, scan->part->context_count)))
-		return false;
-	return !scan->batch.what || are_below(b->what + at, count, STORE_OP_COUNT);
+	return !scan->batch.context ||
+	       (!scan->part->contexts && are_below(b->context + at, count, scan->part->context_count));
+}
+
+/* Of lent rows; the scan's own where some have a name. */
+static uint32_t *lend_whats(struct scan *scan, uint32_t *from, size_t count)
+{
+	if (are_below(from, count, STORE_OP_COUNT))
+		return from;
+	for (size_t i = 0; i < count; i++)
+		scan->batch.what[i] = put_op(scan, from[i]);
+	return scan->batch.what;
 }
 
 static void scan_lend_top(struct scan *scan, size_t to)
@@ -208,7 +216,7 @@ static void scan_lend_top(struct scan *scan, size_t to)
 		.bytes = own->bytes ? b->bytes + at : NULL,
 		.link = own->link ? b->link + at : NULL,
 		.context = own->context ? b->context + at : NULL,
-		.what = own->what ? b->what + at : NULL,
+		.what = own->what ? lend_whats(scan, b->what + at, to - at) : NULL,
 		.attributes = own->attributes ? b->attributes + at : NULL,
 		.flags = own->flags ? b->flags + at : NULL};
 	source->at = to;

@@ -38,6 +38,9 @@ void select_take_gpu(struct select *select);
 void select_take_formulas(struct select *select);
 /* The same, and until it is bound --metric is nothing else: the name of a metric is an error. */
 void select_take_only_formulas(struct select *select);
+/* --metric several times in one text: names and formulas, with semicolons between them if there is a formula.
+ * The errors of select_option(). */
+int select_metrics(struct select *select, const char *text, struct error *error);
 /* As given, in order; the selector's. */
 char *const *select_formulas(const struct select *select, size_t *count);
 /* --help text of the selector's options, the same in every program. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "store/base/array.h"
+#include "store/base/bytes.h"
 #include "timeline/base/glob.h"
 #include "timeline/select/formula_file.h"
 #include "timeline/select/select_internal.h"
@@ -62,6 +63,83 @@ int select_add_formula(struct select *select, const char *text, struct error *er
 	int rc = put_formula(select, is_first ? select->constant_count : before, text, error);
 
 	select->constant_count += is_first && select->formula_count > before;
+	return rc;
+}
+
+/* ---- several in one text ---- */
+
+/* Where a piece ends; in braces a semicolon is part of a column's name. */
+static size_t piece_size(const char *text)
+{
+	size_t size = 0;
+
+	while (text[size] && text[size] != ';')
+		size += text[size] == '{' ? strcspn(text + size, "}") : 1;
+	return size;
+}
+
+static char *piece_copy(const char *text, size_t size)
+{
+	size_t before = strspn(text, " \t\n");
+
+	before = before < size ? before : size;
+	while (size > before && strchr(" \t\n", text[size - 1]))
+		size--;
+	return strndup(text + before, size - before);
+}
+
+/* Takes a formula, and puts a name behind the others. */
+static int take_piece(
+	struct select *select, const char *text, size_t size, struct store_bytes *names, struct error *error)
+{
+	char *piece = piece_copy(text, size);
+	int rc = piece ? 0 : error_memory(error);
+
+	if (rc == 0 && select_is_formula(piece))
+		rc = select_add_formula(select, piece, error);
+	else if (rc == 0 && *piece) {
+		store_bytes_put(names, ",", names->size != 0);
+		store_bytes_put(names, piece, strlen(piece));
+	}
+	free(piece);
+	return rc;
+}
+
+/* Without memory none is. */
+static bool has_formula_piece(const char *text)
+{
+	bool is_formula = false;
+	size_t size;
+
+	for (const char *at = text; *at && !is_formula; at += size + (at[size] == ';')) {
+		char *piece;
+
+		size = piece_size(at);
+		piece = piece_copy(at, size);
+		is_formula = piece && select_is_formula(piece);
+		free(piece);
+	}
+	return is_formula;
+}
+
+int select_metrics(struct select *select, const char *text, struct error *error)
+{
+	struct store_bytes names = {0};
+	size_t size;
+	int rc = 0;
+
+	if (!select->takes_formulas || !has_formula_piece(text))
+		return select_option(select, "metric", text, error);
+	for (const char *at = text; rc == 0 && *at; at += size + (at[size] == ';')) {
+		size = piece_size(at);
+		rc = take_piece(select, at, size, &names, error);
+	}
+	store_bytes_put(&names, "", names.size ? 1 : 0);
+	if (rc == 0 && names.failed)
+		rc = error_memory(error);
+	if (rc == 0 && names.size)
+		rc = select_option(select, "metric", (const char *)names.data, error);
+	store_bytes_fini(&names);
 	return rc;
 }
 

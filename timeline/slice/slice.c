@@ -108,6 +108,21 @@ static int keep_track(struct slice *slice, uint32_t stream, enum store_track tra
 	return count < 0 ? (int)count : rc;
 }
 
+/* See slice_cut_monitored(). */
+static int keep_monitored(
+	struct slice *slice, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct error *error)
+{
+	struct slice_row row = {
+		.stream = stream, .rank = slice->texts.ranks[stream], .track = STORE_SPANS};
+	int rc = slice_cut_monitored(&slice->cut, slice->run, stream, &row.record, error);
+
+	if (rc <= 0 || row.record.begin_ns < begin_ns || row.record.begin_ns >= end_ns || !is_wanted(slice, &row))
+		return rc < 0 ? rc : 0;
+	row.record.begin_ns = no_earlier(row.record.begin_ns, slice->texts.origin_ns);
+	row.record.end_ns = no_earlier(row.record.end_ns, slice->texts.origin_ns);
+	return keep(slice, &row) ? 0 : error_memory(error);
+}
+
 static int keep_stream(
 	struct slice *slice, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct error *error)
 {
@@ -122,7 +137,7 @@ static int keep_stream(
 		if (wanted[track] && (s->count[track] > 0 || track == STORE_SPANS))
 			rc = keep_track(slice, stream, (enum store_track)track, begin_ns, end_ns,
 				track == STORE_SAMPLES ? flags : 0, error);
-	return rc;
+	return rc == 0 && slice->cut.spans ? keep_monitored(slice, stream, begin_ns, end_ns, error) : rc;
 }
 
 static int print_rows(struct slice *slice, struct error *error)

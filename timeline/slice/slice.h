@@ -6,7 +6,8 @@
  *   order: begin, stream, track, end (open last), then path op bytes weight metric value attributes;
  *          numbers as numbers up to the end, text bytewise
  *
- * A window cuts spans, and each stream begins with a zero-weight sample of the context that holds there.
+ * A window cuts spans, and each stream begins with a zero-weight sample of the context that holds there. A
+ * stream that no span calls monitored gets one, so that idle time at the window's ends stays known.
  */
 #ifndef TIMELINE_SLICE_H
 #define TIMELINE_SLICE_H
@@ -52,6 +53,12 @@ int slice_cut_carry(const struct slice_cut *cut, struct run *run, uint32_t strea
 void slice_cut_carried(const struct slice_cut *cut, enum store_track track, struct store_record *record);
 /* Cuts the record at the window; false if nothing is left, or less than --min. */
 bool slice_cut_record(const struct slice_cut *cut, enum store_track track, struct store_record *record);
+
+/* A stream without a `monitored` span is monitored from its first to its last record. If the window cuts that
+ * range, its own first and last record no longer tell it: 1, and *record is a `monitored` span that does (times
+ * of the run's clock); 0: not needed; negative: error. */
+int slice_cut_monitored(const struct slice_cut *cut, struct run *run, uint32_t stream,
+	struct store_record *record, struct error *error);
 
 /* A value as in the TSV: reals always with a point, an exponent or a name, so that they stay reals. */
 #define SLICE_VALUE_MAX 40

@@ -163,6 +163,24 @@ static int copy_carry(struct copy *copy, struct copy_stream *stream, struct erro
 	return rc;
 }
 
+/* See slice_cut_monitored(). */
+static int copy_monitored(struct copy *copy, struct copy_stream *stream, struct error *error)
+{
+	const struct run_part *part = &copy->run->parts[copy->store];
+	struct slice_cut cut = slice_cut_of(copy->select); /* of the run's clock */
+	struct store_record record;
+	int rc = cut.spans ? slice_cut_monitored(&cut, copy->run, stream->run_stream, &record, error) : 0;
+
+	if (rc <= 0 || !is_wanted(copy, STORE_SPANS, &record))
+		return rc < 0 ? rc : 0;
+	record.begin_ns = run_part_store_time(part, record.begin_ns);
+	record.end_ns = run_part_store_time(part, record.end_ns);
+	rc = translate(copy, stream, STORE_SPANS, &record, error);
+	if (rc == 0)
+		store_writer_append(copy->writer, stream->to, STORE_SPANS, &record, 1);
+	return rc;
+}
+
 /* ---- streams ---- */
 
 static uint32_t new_stream(
@@ -215,6 +233,8 @@ static int copy_stream(struct copy *copy, uint32_t run_stream_id, struct error *
 		rc = copy_track(copy, &stream, (enum store_track)track, error);
 	if (rc == 0)
 		rc = copy_open_spans(copy, &stream, error);
+	if (rc == 0)
+		rc = copy_monitored(copy, &stream, error);
 	edited = store_writer_stream_edit(copy->writer, stream.to);
 	if (!edited)
 		return error_memory(error);

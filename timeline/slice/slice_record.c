@@ -88,6 +88,24 @@ bool slice_cut_record(const struct slice_cut *cut, enum store_track track, struc
 	       record->begin_ns < cut->end_ns;
 }
 
+int slice_cut_monitored(const struct slice_cut *cut, struct run *run, uint32_t stream,
+	struct store_record *record, struct error *error)
+{
+	const struct run_line *line;
+	int rc;
+
+	if (!store_stream_has_states(run_stream(run, stream)->s.kind) ||
+		 (cut->begin_ns == 0 && cut->end_ns == STORE_OPEN_NS))
+		return 0;
+	rc = run_line(run, stream, &line, error);
+	if (rc < 0 || line->has_monitored || line->first_ns >= line->last_ns ||
+		(cut->begin_ns <= line->first_ns && line->last_ns <= cut->end_ns))
+		return rc;
+	*record = (struct store_record){
+		.begin_ns = line->first_ns, .end_ns = line->last_ns, .what = STORE_OP_MONITORED};
+	return slice_cut_record(cut, STORE_SPANS, record);
+}
+
 void slice_value_text(char text[SLICE_VALUE_MAX], uint64_t amount, bool is_real)
 {
 	double value;

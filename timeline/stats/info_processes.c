@@ -22,6 +22,8 @@ static void put_name(struct report *report, const struct run *run, const struct 
 static void put_process(struct report *report, const struct run *run, const struct process_tree *tree,
 	const struct process_tree_node *node, bool is_table)
 {
+	const char *text = node->title[0] ? node->title : node->command;
+
 	put_name(report, run, node);
 	if (node->parent == PROCESS_TREE_NONE)
 		report_none(report);
@@ -35,9 +37,11 @@ static void put_process(struct report *report, const struct run *run, const stru
 	info_put_optional(report, info_from_origin(run, node->end_ns), node->end_ns != STORE_OPEN_NS);
 	report_string(report, node->exit[0] ? node->exit : NULL);
 	if (is_table)
-		report_tree_name(report, node->depth, "", node->command, strlen(node->command));
+		report_tree_name(report, node->depth, "", text, strlen(text));
 	else
 		report_string(report, node->command);
+	if (!is_table)
+		report_string(report, node->title[0] ? node->title : NULL);
 	report_row(report);
 }
 
@@ -46,15 +50,15 @@ int info_print_processes(struct run *run, enum report_format format, FILE *out, 
 	static const struct report_column columns[] = {{"process", REPORT_TEXT}, {"parent", REPORT_TEXT},
 		{"parent_pid", REPORT_NUMBER}, {"depth", REPORT_NUMBER}, {"threads", REPORT_NUMBER},
 		{"queues", REPORT_NUMBER}, {"begin_ns", REPORT_DURATION}, {"end_ns", REPORT_DURATION},
-		{"exit", REPORT_TEXT}, {"command", REPORT_TEXT, 40}};
+		{"exit", REPORT_TEXT}, {"command", REPORT_TEXT, 40}, {"title", REPORT_TEXT}};
 	struct report *report = NULL;
 	struct process_tree tree;
 	struct arena arena = {0};
 	int rc = process_tree_make(&tree, run, &arena, error);
 
 	if (rc == 0)
-		rc = report_open(
-			&report, out, format, "hpct-info", columns, sizeof columns / sizeof *columns, error);
+		rc = report_open(&report, out, format, "hpct-info", columns,
+			sizeof columns / sizeof *columns - (format == REPORT_TABLE), error);
 	for (uint32_t i = 0; i < tree.count && rc == 0; i++)
 		put_process(report, run, &tree, &tree.nodes[i], format == REPORT_TABLE);
 	if (rc == 0)

@@ -211,14 +211,29 @@ static bool is_over_budget(const struct session *session, const struct grid *gri
 	       session->cells_wide < 4 && cell_bytes(session, grid) > budget;
 }
 
+static void lay_out(struct session *session, const struct grid *grid, bool has_stack)
+{
+	layout_compute(&session->layout, grid->rows, grid->columns, has_stack);
+	session->layout.has_spare_lanes = lanes_are_spare(session);
+	if (!session->layout.is_too_small)
+		layout_take_lanes(&session->layout, lanes_rows(session), LANES_ROWS_LEFT);
+}
+
+/* How many lines the rows use is known once they were laid. */
+static bool fit_lanes(struct session *session)
+{
+	const struct layout *layout = &session->layout;
+
+	return !session->full && !compare_has_screen(session) &&
+	       lanes_fit(session, layout->timeline.rows + layout->lanes.rows - (int)session->heights.used);
+}
+
 int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error)
 {
 	bool has_stack = session->has_stack && grid->columns >= 100;
 	int result;
 
-	layout_compute(&session->layout, grid->rows, grid->columns, has_stack);
-	if (!session->layout.is_too_small)
-		layout_take_lanes(&session->layout, lanes_rows(session), LANES_ROWS_LEFT);
+	lay_out(session, grid, has_stack);
 	if (session->layout.is_too_small) {
 		grid_clear(grid);
 		draw_too_small(grid);
@@ -226,6 +241,10 @@ int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, 
 	}
 	start_cells(session);
 	result = draw_once(session, grid, limit_ms, error);
+	if (!result && fit_lanes(session)) {
+		lay_out(session, grid, has_stack);
+		result = draw_once(session, grid, limit_ms, error);
+	}
 	while (!result && is_over_budget(session, grid)) {
 		session->cells_wide *= 2;
 		result = draw_once(session, grid, limit_ms, error);

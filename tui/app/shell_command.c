@@ -78,9 +78,16 @@ static void show_blame(struct session *session, bool is_gaps)
 		snprintf(what, sizeof(what), "--gaps --min %lluns", (unsigned long long)page->min_ns);
 	else if (page->of == BLAME_LATE)
 		strcpy(what, "--late");
+	else if (page->of == BLAME_CAUSES)
+		strcpy(what, "--of waiting --by cause");
 	else
 		snprintf(what, sizeof(what), "--of %s --by %s", blame_page_name_of(page->of),
 			blame_page_name_by(page->by));
+	if (!is_gaps && page->of == BLAME_CAUSES) { /* which no depth changes */
+		session_say(session, "hpct blame %s %s --time %s%s", run_path(session->run), what, window,
+			streams);
+		return;
+	}
 	session_depth_option(session, depth);
 	session_say(session, "hpct blame %s %s --time %s --depth %s%s", run_path(session->run), what, window,
 		depth, streams);

@@ -110,6 +110,8 @@ static int sweep(struct session *session, struct blame_page *page, const uint32_
 	switch (page->of) {
 	case BLAME_WAITING:
 		return threads_sweep(&page->threads, session->run, &question, &page->arena, error);
+	case BLAME_CAUSES:
+		return wait_cause_sums_find(&page->causes, session->run, &question, &page->arena, error);
 	case BLAME_WAITED:
 		return wait_sweep(&page->wait, session->run, &question, &page->arena, error);
 	case BLAME_HOLDERS:
@@ -150,12 +152,11 @@ static const struct exact_share *take_shares(struct blame_page *page, size_t *co
 
 const char *blame_page_name_of(enum blame_of of)
 {
-	static const char *const names[] = {"gpu-idle", "waiting", "cpu-idle-cause", "lock-holder", "late"};
+	static const char *const names[] = {
+		"gpu-idle", "waiting", "waiting", "cpu-idle-cause", "late", "lock-holder"};
 
 	return names[of];
 }
-
-/* ---- who came last ---- */
 
 static const char *party_name(struct session *session, const struct last_arrival_party *party)
 {
@@ -166,6 +167,68 @@ static const char *party_name(struct session *session, const struct last_arrival
 		return run_stream(session->run, party->stream)->text;
 	return rows_long_label(rows, party->role == LAST_ARRIVAL_THREAD ? node : rows_process(rows, node));
 }
+
+/* A process of one thread is called by its own name. */
+static const char *stream_name(struct session *session, uint32_t stream)
+{
+	const struct rows *rows = &session->rows;
+	uint32_t node = rows_node_of(rows, stream), process;
+
+	if (node == UINT32_MAX)
+		return run_stream(session->run, stream)->text;
+	process = rows_process(rows, node);
+	return rows_long_label(rows, rows->nodes[process].next - process > 2 ? node : process);
+}
+
+/* ---- for whom ---- */
+
+static const char *cause_text(
+	struct session *session, struct blame_page *page, const struct wait_cause_row *row)
+{
+	const char *kind = row->kind == CAUSE_UNKNOWN ? "<unknown>" : wait_cause_names[row->kind];
+	const char *party = row->party == CAUSE_NOBODY ? "" : stream_name(session, row->party);
+
+	return arena_printf(&page->row_arena, "%s%s%s: %llu wait%s", kind, *party ? " of " : "", party,
+		(unsigned long long)row->waits, row->waits == 1 ? "" : "s");
+}
+
+/* Whom first; what lasts as long as another thread or process does tells least, and comes last. */
+static int cause_place(const struct wait_cause_row *row)
+{
+	if (row->kind == CAUSE_JOIN || row->kind == CAUSE_CHILD)
+		return 2;
+	return row->party == CAUSE_NOBODY || row->kind == CAUSE_CPU ? 1 : 0;
+}
+
+static int make_causes(struct session *session, struct blame_page *page, struct error *error)
+{
+	size_t count = page->causes.row_count;
+
+	page->whole_ns = page->causes.waiting_ns;
+	page->rest_ns = 0;
+	page->rows = (struct exact_share_rows){.total_ns = page->whole_ns};
+	page->rows.rows = arena_calloc(&page->row_arena, count + 1, sizeof(*page->rows.rows));
+	page->row_streams = arena_calloc(&page->row_arena, count + 1, sizeof(*page->row_streams));
+	if (!page->rows.rows || !page->row_streams)
+		return error_memory(error);
+	for (int place = 0; place < 3; place++)
+		for (size_t i = 0; i < count; i++) {
+			const struct wait_cause_row *row = &page->causes.rows[i];
+			size_t at = page->rows.count;
+
+			if (cause_place(row) != place)
+				continue;
+			page->rows.rows[at] =
+				(struct exact_share_row){cause_text(session, page, row), row->time_ns, 0};
+			if (!page->rows.rows[at].key)
+				return error_memory(error);
+			page->row_streams[at] = row->party;
+			page->rows.count++;
+		}
+	return 0;
+}
+
+/* ---- who came last ---- */
 
 /* "rank 1 as sender: last at 40 of 81, after work". */
 static const char *party_text(
@@ -194,7 +257,7 @@ static bool put_parties(struct session *session, struct blame_page *page,
 			party_text(session, page, &parties[i]), parties[i].held_ns, parties[i].context};
 		if (!row->key)
 			return false;
-		page->late_streams[page->rows.count++] = parties[i].stream;
+		page->row_streams[page->rows.count++] = parties[i].stream;
 		page->rows.total_ns += parties[i].held_ns;
 	}
 	return true;
@@ -210,8 +273,8 @@ static int make_late(struct session *session, struct blame_page *page, struct er
 	page->rest_ns = late->untold_ns + late->message_untold_ns;
 	page->rows = (struct exact_share_rows){0};
 	page->rows.rows = arena_calloc(&page->row_arena, most, sizeof(*page->rows.rows));
-	page->late_streams = arena_calloc(&page->row_arena, most, sizeof(*page->late_streams));
-	if (!page->rows.rows || !page->late_streams ||
+	page->row_streams = arena_calloc(&page->row_arena, most, sizeof(*page->row_streams));
+	if (!page->rows.rows || !page->row_streams ||
 		!put_parties(session, page, late->parties, late->count) ||
 		!put_parties(session, page, late->messages, late->message_count) ||
 		!put_parties(session, page, late->threads, late->thread_count))
@@ -279,6 +342,8 @@ static int make_rows(struct session *session, struct blame_page *page, struct er
 	const struct exact_share *shares;
 	size_t count;
 
+	if (page->of == BLAME_CAUSES)
+		return make_causes(session, page, error);
 	if (page->of == BLAME_LATE)
 		return make_late(session, page, error);
 	shares = take_shares(page, &count);

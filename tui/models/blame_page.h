@@ -13,6 +13,7 @@
 #include "blame/wait/lock.h"
 #include "blame/wait/threads.h"
 #include "blame/wait/wait.h"
+#include "blame/wait/wait_causes.h"
 #include "tui/session/session.h"
 
 #define BLAME_MIN_NS 10000u /* shorter gaps are counted, not listed */
@@ -21,9 +22,10 @@
 enum blame_of {
 	BLAME_GPU_IDLE, /* code that worked meanwhile */
 	BLAME_WAITING,	/* what CPU threads wait in */
+	BLAME_CAUSES,	/* what they wait for, and whom */
 	BLAME_WAITED,	/* kernels that CPU threads wait for */
-	BLAME_HOLDERS,	/* what those did who held the locks that threads waited for */
 	BLAME_LATE,	/* who came last at barriers, collective calls, messages */
+	BLAME_HOLDERS,	/* what those did who held the locks that threads waited for */
 	BLAME_OF_COUNT
 };
 
@@ -35,10 +37,12 @@ struct blame_page {
 	struct arena arena, row_arena; /* of the sweep; of the rows */
 	struct idle idle;	       /* BLAME_GPU_IDLE */
 	struct threads threads;	       /* BLAME_WAITING */
+	struct wait_cause_sums causes; /* BLAME_CAUSES */
 	struct wait wait;	       /* BLAME_WAITED */
 	struct lock lock;	       /* BLAME_HOLDERS */
 	struct last_arrival late;      /* BLAME_LATE */
-	uint32_t *late_streams;	       /* of its rows; in `row_arena` */
+	uint32_t *row_streams;	       /* of the rows of BLAME_CAUSES and BLAME_LATE; CAUSE_NOBODY: none; in
+					  `row_arena` */
 	uint64_t whole_ns, rest_ns;    /* sum of the rows and the rest; the rest, in no row */
 	struct exact_share_rows rows;
 	bool has_rows, has_gaps;

@@ -11,6 +11,8 @@
 #define BARE_RECORDS \
 	6u /* a thread has so many that is not sampled: its begin and end, what it was not monitored in */
 #define BARE_STREAMS 4096u /* a run of more is no run of figures */
+#define SPARE_STREAMS 2000u /* a run of more has no line to spare, unless all are folded */
+#define SPARE_LINES 2	    /* of a lane in the lines that no row uses, at least */
 #define MARK_LINES 3u	   /* of a lane that gets a bound */
 
 static const char *const usual[] = {
@@ -164,6 +166,17 @@ static void lane_drop(struct lanes *lanes, struct lanes_lane *lane)
 	lanes->lane[--lanes->count] = (struct lanes_lane){.lines = 0};
 }
 
+/* The user's own choice begins. True: some were seen. */
+static bool drop_spare(struct lanes *lanes)
+{
+	bool is_seen = lanes->is_spare && lanes->spare_rows;
+
+	if (lanes->is_spare)
+		lanes_clear(lanes);
+	lanes->is_spare = false;
+	return is_seen;
+}
+
 static void usual_toggle(struct session *session, struct lanes *lanes)
 {
 	if (lanes->count) {
@@ -208,6 +221,44 @@ void lanes_suggest(struct session *session)
 			lane_add(session, lanes, lanes->figures[i].name, 1, NULL);
 	for (uint32_t i = 0; i < lanes->count; i++)
 		lanes->lane[i].lines = SUGGESTED_LINES;
+}
+
+void lanes_suggest_spare(struct session *session)
+{
+	struct lanes *lanes;
+	struct error error;
+
+	if (run_timed_count(session->run) == run_stream_count(session->run) ||
+		run_stream_count(session->run) > SPARE_STREAMS)
+		return;
+	lanes = lanes_of(session);
+	if (!lanes || lanes->count || figures_renew(session, lanes, NULL, &error))
+		return;
+	usual_toggle(session, lanes);
+	lanes->is_spare = lanes->count > 0;
+}
+
+bool lanes_are_spare(const struct session *session)
+{
+	return session->lanes && session->lanes->is_spare;
+}
+
+bool lanes_fit(struct session *session, int free)
+{
+	struct lanes *lanes = session->lanes;
+	int before, lines, shown;
+
+	if (!lanes_are_spare(session))
+		return false;
+	before = lanes->spare_rows;
+	free--; /* between them and the rows */
+	shown = (int)lanes->count < free / SPARE_LINES ? (int)lanes->count : free / SPARE_LINES;
+	lines = shown > 0 ? free / shown : 0;
+	lines = lines < (int)LANES_LINES ? lines : (int)LANES_LINES;
+	for (uint32_t i = 0; i < lanes->count; i++)
+		lanes->lane[i].lines = (uint32_t)lines;
+	lanes->spare_rows = shown > 1 ? shown * lines : 0;
+	return lanes->spare_rows != before;
 }
 
 /* NAME, NAME<30, then off or a number of lines. */
@@ -263,6 +314,8 @@ void lanes_set(struct session *session, const char *value)
 		session_say(session, "%s", error.text);
 		return;
 	}
+	if (drop_spare(lanes) && !*value)
+		return;
 	if (!strcmp(value, "off"))
 		lanes_clear(lanes);
 	else if (!lanes->figure_count && !*value)
@@ -283,6 +336,7 @@ void lanes_set_mark(struct session *session, const char *value)
 
 	if (!lanes || sscanf(value, "%280s %15s", word, rest) < 1)
 		return;
+	drop_spare(lanes);
 	lane = lane_named(lanes, word);
 	if (!strcmp(rest, "off")) {
 		if (lane)
@@ -351,6 +405,8 @@ int lanes_rows(const struct session *session)
 {
 	int rows = 0;
 
+	if (lanes_are_spare(session))
+		return session->lanes->spare_rows;
 	for (uint32_t i = 0; session->lanes && i < session->lanes->count; i++)
 		rows += (int)session->lanes->lane[i].lines;
 	return rows;
@@ -528,6 +584,8 @@ void lanes_status(const struct session *session, char *out, size_t size_bytes, i
 	size_t used = 0;
 
 	out[0] = '\0';
+	if (lanes_are_spare(session)) /* their labels say it */
+		return;
 	for (uint32_t i = 0; lanes && i < lanes->count; i++) {
 		const struct lanes_lane *lane = &lanes->lane[i];
 		char text[64 + 4 * FIGURE_TEXT_MAX];

@@ -33,6 +33,8 @@ struct lanes_lane {
 struct lanes {
 	struct lanes_lane lane[LANES_MOST];
 	uint32_t count;
+	bool is_spare;	/* nobody asked for them: they have the lines that no row uses */
+	int spare_rows; /* with is_spare: the lines that they take */
 	bool is_shared;
 	struct figure *figures; /* of the run, as of `until_ns` */
 	uint32_t figure_count;
@@ -51,6 +53,11 @@ void lanes_set_scale(struct session *session, const char *value);
 void lanes_free(struct lanes *lanes);
 /* Of a run that has nothing but figures over time: shows some, if none were chosen. */
 void lanes_suggest(struct session *session);
+/* Of any other run that has figures: the usual ones in the lines that no row uses. */
+void lanes_suggest_spare(struct session *session);
+/* Fits those into `free` lines; true: they take other lines than before. */
+bool lanes_fit(struct session *session, int free);
+bool lanes_are_spare(const struct session *session);
 /* True if that is all that the run has. */
 bool lanes_are_all(const struct run *run);
 /* Lines that all lanes take; 0: none. */

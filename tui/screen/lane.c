@@ -120,7 +120,7 @@ void lane_draw(struct grid *grid, int row, int column, int lines, int wide,
 			uint32_t rune = columns[i].is_there ? band_rune(&band, below) : ' ';
 			enum grid_style style = below >= band.mean ? GRID_GREY
 						: is_met	   ? GRID_WARNING
-								   : GRID_TEXT;
+								   : GRID_HEADING;
 
 			if (rune == ' ' && line == bound) {
 				rune = BOUND;
@@ -189,7 +189,7 @@ void lane_draw_dots(struct grid *grid, int row, int column, int lines, int wide,
 
 			if (dots)
 				grid_put(grid, row + line, column + cell, BRAILLE + dots,
-					is_warned ? GRID_WARNING : GRID_TEXT);
+					is_warned ? GRID_WARNING : GRID_HEADING);
 			else if (line == bound)
 				grid_put(grid, row + line, column + cell, BOUND, GRID_GREY);
 		}

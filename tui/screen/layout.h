@@ -6,7 +6,7 @@
  *   minimap line                                   | call stack
  *   ruler                                          | (from 100 columns on)
  *   rows:  labels  cells                           |
- *   lanes  names  figures                         (only those that the user asked for)
+ *   lanes  names  figures                         (those that the user asked for, else in lines that no row uses)
  *   pane title
  *   pane
  *   (path line, below 100 columns)
@@ -29,6 +29,7 @@ struct layout {
 	int minimap, ruler;	   /* row of the line; minimap -1: none */
 	struct grid_area timeline; /* labels and cells */
 	struct grid_area lanes;	   /* below them, of the same width; rows 0: none */
+	bool has_spare_lanes;	   /* `lanes` has only lines that no row uses */
 	struct grid_area stack;	   /* columns 0: none; a bar stands left of it */
 	struct grid_area pane;	   /* without its title line; rows 0: none */
 	struct grid_area full;	   /* of a view that has the whole screen */

@@ -67,6 +67,7 @@ struct session_place {
 struct session_heights {
 	uint8_t *lines; /* by row; NULL: each has one */
 	uint32_t count; /* rows */
+	uint32_t used;	/* lines of all rows */
 	uint64_t version;
 	unsigned dividing;
 	int room;

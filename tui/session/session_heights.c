@@ -52,7 +52,8 @@ void session_heights_take(struct session *session)
 {
 	struct session_heights *heights = &session->heights;
 	uint32_t count = session->rows.shown_count;
-	int room = session->layout.timeline.rows;
+	const struct layout *layout = &session->layout;
+	int room = layout->timeline.rows + (layout->has_spare_lanes ? layout->lanes.rows : 0);
 
 	if (heights->version == session->rows.version && heights->dividing == session->dividing_changes &&
 		heights->room == room && heights->count == count)
@@ -60,14 +61,14 @@ void session_heights_take(struct session *session)
 	heights->version = session->rows.version;
 	heights->dividing = session->dividing_changes;
 	heights->room = room;
-	heights->count = count;
+	heights->count = heights->used = count;
 	free(heights->lines);
 	heights->lines = NULL;
 	if (room <= 0 || (count >= (uint32_t)room && !session->rows.has_lines))
 		return;
 	heights->lines = calloc((size_t)count + 1, 1); /* NULL: one line each, as without room */
 	if (heights->lines)
-		share_out(session, heights->lines, count, (uint32_t)room);
+		heights->used = share_out(session, heights->lines, count, (uint32_t)room);
 }
 
 uint32_t session_row_lines(const struct session *session, uint32_t row)

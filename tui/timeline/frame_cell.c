@@ -112,12 +112,36 @@ static struct cell decide_above(struct frame *frame, const struct tile_entry *en
 	return cell;
 }
 
+/* A thread works at its root until its first sample: that hides no wait which has half of the column. */
+static struct cell decide_beside_root(struct frame *frame, const struct cell *cell, uint64_t length_ns)
+{
+	struct cell_share *root = NULL;
+	uint64_t wait_ns = 0;
+
+	if (cell->kind != CELL_SOME || !cell->is_brief || cell->state != EXTENT_WORK ||
+		(cell->function != UINT32_MAX && !run_function(frame->run, cell->function)->is_placeholder))
+		return *cell;
+	for (size_t i = 0; i < frame->shares.count; i++) {
+		struct cell_share *share = &frame->shares.items[i];
+
+		if (share->state == EXTENT_BLOCKED || share->state == EXTENT_SYNC)
+			wait_ns += share->time_ns;
+		if (share->state == EXTENT_WORK && share->function == cell->function)
+			root = share;
+	}
+	if (!root || 2 * wait_ns < length_ns)
+		return *cell;
+	root->time_ns = 0;
+	return cell_decide(frame->shares.items, frame->shares.count, length_ns);
+}
+
 static struct cell decide(struct frame *frame, const struct frame_line *line, uint32_t column)
 {
 	const struct tile_entry *entries = line->entries + line->first[column];
 	uint32_t count = line->first[column + 1] - line->first[column];
 	uint64_t length_ns = frame_column_length(frame, column);
-	struct cell cell = frame_decide(frame, entries, count, length_ns);
+	struct cell decided = frame_decide(frame, entries, count, length_ns);
+	struct cell cell = decide_beside_root(frame, &decided, length_ns);
 	bool is_shared = cell.kind == CELL_MIXED || (cell.kind == CELL_SOME && !cell.is_held);
 
 	if (!is_shared || cell.state != EXTENT_WORK || !run_depth_is_below(frame->depth))

@@ -79,21 +79,24 @@ static const struct run_stream *peek(const struct rows_labels *labels, uint32_t 
 static struct labels of_process(struct rows_labels *labels, uint32_t stream, const struct run_stream *first)
 {
 	const char *name, *text;
+	bool is_told;
 
 	if (first->s.rank >= 0) {
 		text = arena_printf(&labels->arena, "rank %d", first->s.rank);
 		return (struct labels){
 			arena_printf(&labels->arena, "rank %d %s", first->s.rank, first->host), text, text};
 	}
-	name = program_role_name(
-		labels->tree ? rows_tree_command(labels->tree, stream) : "", first->name, &labels->arena);
+	name = program_role_name(labels->tree ? rows_tree_command(labels->tree, stream) : "",
+		labels->tree ? rows_tree_title(labels->tree, stream) : "", first->name, &labels->arena);
 	if (!name)
 		return (struct labels){NULL, NULL, NULL};
 	text = first->s.generation
 		       ? arena_printf(&labels->arena, "%s %u.%u", name, first->s.pid, first->s.generation)
 		       : join_number(labels, name, first->s.pid);
-	/* a role tells processes apart, as the pid does where there is none */
-	return (struct labels){text, strchr(name, ' ') ? name : text, text};
+	/* a role tells processes apart, as the pid does where there is none, or several have one role */
+	is_told = strchr(name, ' ') &&
+		  !(labels->tree && rows_tree_is_shared(labels->tree, labels->run, stream));
+	return (struct labels){text, is_told ? name : text, text};
 }
 
 static uint64_t hash_of(const char *name)

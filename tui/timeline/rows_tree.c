@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/hash.h"
 #include "timeline/report/process_tree.h"
 
 struct rows_tree {
@@ -144,7 +145,7 @@ void rows_tree_free(struct rows_tree *tree)
 /* Of a stream that is no process's (gauges of a host): what is nowhere. */
 static const struct process_tree_node *node_of(const struct rows_tree *tree, uint32_t stream)
 {
-	static const struct process_tree_node none = {.command = ""};
+	static const struct process_tree_node none = {.command = "", .title = ""};
 	uint32_t node = tree->tree.node_of[stream];
 
 	return node == PROCESS_TREE_NONE ? &none : &tree->tree.nodes[node];
@@ -165,4 +166,34 @@ uint32_t rows_tree_depth(const struct rows_tree *tree, uint32_t stream)
 const char *rows_tree_command(const struct rows_tree *tree, uint32_t stream)
 {
 	return node_of(tree, stream)->command;
+}
+
+const char *rows_tree_title(const struct rows_tree *tree, uint32_t stream)
+{
+	return node_of(tree, stream)->title;
+}
+
+static uint64_t name_of(const struct run *run, uint32_t stream)
+{
+	const char *name =
+		run_stream_peek((struct run *)(uintptr_t)run, stream)->name; /* changes no answer */
+
+	return store_hash64(name, strlen(name), 0);
+}
+
+bool rows_tree_is_shared(const struct rows_tree *tree, const struct run *run, uint32_t stream)
+{
+	const struct process_tree_node *node = node_of(tree, stream);
+	uint32_t same = 0;
+
+	for (uint32_t i = 0; i < tree->tree.count && same < 2; i++) {
+		const struct process_tree_node *other = &tree->tree.nodes[i];
+
+		if (strcmp(other->title, node->title) != 0)
+			continue;
+		same += other == node || node->title[0] ||
+			(strcmp(other->command, node->command) == 0 &&
+				name_of(run, other->stream) == name_of(run, node->stream));
+	}
+	return same > 1;
 }

@@ -21,5 +21,9 @@ uint32_t rows_tree_place(const struct rows_tree *tree, uint32_t stream);
 uint32_t rows_tree_depth(const struct rows_tree *tree, uint32_t stream);
 /* Its command line, words divided by blanks; "": not known. */
 const char *rows_tree_command(const struct rows_tree *tree, uint32_t stream);
+/* The title that it gave itself; "": none. */
+const char *rows_tree_title(const struct rows_tree *tree, uint32_t stream);
+/* Another process has the same title; without titles, the same command line and name of its main thread. */
+bool rows_tree_is_shared(const struct rows_tree *tree, const struct run *run, uint32_t stream);
 
 #endif

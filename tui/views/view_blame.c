@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * view_blame.c - idle time of the GPUs of the processes on the screen, divided among the threads that worked
- * meanwhile; with `i` what their CPU threads wait in, the kernels they wait for, what the holders of locks
- * did, and who came last where threads or ranks meet. Lines sum to the time above them.
+ * meanwhile; with `i` what their CPU threads wait in, for what and for whom, the kernels they wait for, who
+ * came last where threads or ranks meet, and what the holders of locks did. Lines sum to the time above them.
  */
 #include <string.h>
 
 #include "tui/models/blame_page.h"
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
+#include "tui/screen/text.h"
 #include "tui/views/views.h"
 
 /* ---- where the window went ---- */
@@ -94,20 +95,46 @@ static uint32_t scroll(struct blame_page *page, uint32_t room)
 	return page->first;
 }
 
+/* Its rows are streams, and no key of code. */
+static bool is_of_streams(const struct blame_page *page)
+{
+	return page->of == BLAME_CAUSES || page->of == BLAME_LATE;
+}
+
+/* Wide enough for what is shown, as far as there is room; on all but wide screens the same for all. */
+static int key_width(const struct blame_page *page, uint32_t first, uint32_t room, const struct grid *grid)
+{
+	int most = grid->columns - 30 < 120 ? grid->columns - 30 : 120, widest = most < 72 ? most : 72;
+	char text[LABEL_BYTES];
+
+	for (uint32_t i = first; i < page->rows.count && i < first + room && widest < most; i++) {
+		text_clean(text, sizeof(text), page->rows.rows[i].key, grid->is_ascii);
+		widest = text_cells(text) > widest ? text_cells(text) : widest;
+	}
+	return widest < most ? widest : most;
+}
+
 static void draw_causes(struct session *session, struct blame_page *page, struct grid *grid, int row, int end)
 {
-	static const char *const heads[] = {"blamed CPU code", "what threads wait in", "kernels waited for",
-		"what the holders of locks did", "who came last"};
+	static const char *const heads[] = {"blamed CPU code", "what threads wait in",
+		"what and whom threads wait for", "kernels waited for", "who came last",
+		"what the holders of locks did"};
 	static const char *const rests[] = {
-		"<nobody active>", "<unknown wait>", "<no kernel>", "<unknown holder>", "<not told>"};
+		"<nobody active>", "<unknown wait>", "", "<no kernel>", "<not told>", "<unknown holder>"};
 	struct format_number_unit unit = format_number_unit_for(page->whole_ns);
-	int key_cells = grid->columns - 30 < 72 ? grid->columns - 30 : 72;
+	int key_cells;
 	uint32_t room, first;
+	enum row_key_by by = is_of_streams(page) ? ROW_KEY_MODULE : page->by;
 	char depth[SESSION_DEPTH];
 	char text[LABEL_BYTES];
 
 	session_depth_text(session, depth);
-	if (page->of == BLAME_LATE)
+	room = end - row > 3 ? (uint32_t)(end - row - 3) : 1;
+	first = scroll(page, room);
+	key_cells = key_width(page, first, room, grid);
+	if (page->of == BLAME_CAUSES)
+		snprintf(text, sizeof(text), "%s", heads[page->of]);
+	else if (page->of == BLAME_LATE)
 		snprintf(
 			text, sizeof(text), "%s at barriers, collective calls and messages", heads[page->of]);
 	else
@@ -116,7 +143,7 @@ static void draw_causes(struct session *session, struct blame_page *page, struct
 	grid_text(grid, row, 4, key_cells, text, GRID_HEADING);
 	grid_text_right(
 		grid, row, 4 + key_cells, 12, page->of == BLAME_GPU_IDLE ? "blame" : "time", GRID_HEADING);
-	if (!page->rows.count && !page->rest_ns && page->of >= BLAME_HOLDERS) {
+	if (!page->rows.count && !page->rest_ns && page->of >= BLAME_LATE) {
 		grid_text(grid, row + 1, 4, grid->columns - 4,
 			page->of == BLAME_LATE ? "No two threads or ranks met here, or the records do not "
 						 "tell who came last."
@@ -125,11 +152,8 @@ static void draw_causes(struct session *session, struct blame_page *page, struct
 		return;
 	}
 	grid_text_right(grid, row++, 16 + key_cells, 9, "share", GRID_HEADING);
-	room = end - row > 2 ? (uint32_t)(end - row - 2) : 1;
-	first = scroll(page, room);
 	for (uint32_t i = first; i < page->rows.count && i < first + room; i++, row++) {
-		put_key(text, page->rows.rows[i].key, page->of == BLAME_LATE ? ROW_KEY_MODULE : page->by,
-			key_cells, grid->is_ascii);
+		put_key(text, page->rows.rows[i].key, by, key_cells, grid->is_ascii);
 		draw_line(grid, row, key_cells, text, page->rows.rows[i].time_ns, page->whole_ns, unit);
 		if (i == page->line && session->focus == &view_blame)
 			grid_put(grid, row, 2, '>', GRID_HEADING);
@@ -150,11 +174,12 @@ static void draw_head(const struct blame_page *page, struct grid *grid, int row)
 	char text[LABEL_BYTES], idle_text[FORMAT_NUMBER_BYTES], known[FORMAT_NUMBER_BYTES],
 		share[FORMAT_NUMBER_BYTES], unknown[FORMAT_NUMBER_BYTES];
 
-	if (page->of >= BLAME_HOLDERS) {
+	if (page->of >= BLAME_LATE || page->of == BLAME_CAUSES) {
 		format_number_short(idle_text, page->whole_ns);
 		snprintf(text, sizeof(text),
-			page->of == BLAME_LATE ? "%s of waiting for those who came last, together"
-					       : "CPU threads wait for locks: %s, together",
+			page->of == BLAME_LATE	   ? "%s of waiting for those who came last, together"
+			: page->of == BLAME_CAUSES ? "CPU threads wait: %s, also for a core, together"
+						   : "CPU threads wait for locks: %s, together",
 			idle_text);
 		grid_text(grid, row, 0, grid->columns, text, GRID_TEXT);
 		return;
@@ -214,8 +239,10 @@ static void go_to_cause(struct session *session, struct blame_page *page)
 	size_t count;
 	const struct gap *list;
 
-	if (page->of == BLAME_LATE && page->line < page->rows.count) {
-		if (session_go_to(session, page->late_streams[page->line], session->state.cursor_ns))
+	if (is_of_streams(page) && page->line < page->rows.count) {
+		if (page->row_streams[page->line] == CAUSE_NOBODY)
+			session_say(session, "no record tells who that was, or nobody was");
+		else if (session_go_to(session, page->row_streams[page->line], session->state.cursor_ns))
 			session_go_home(session);
 		return;
 	}
@@ -268,8 +295,9 @@ static bool blame_act(struct session *session, enum keys_action action)
 
 static const struct view_key blame_keys[] = {{"j k", "the next line, the one before"},
 	{"b", "by function, path, module, line ..."},
-	{"i", "idle GPUs; what threads wait in; kernels; lock holders; latecomers"},
-	{"Enter", "the largest gap that the line causes; the row of who came last"}, {NULL, NULL}};
+	{"i", "idle GPUs; what threads wait in, for whom; kernels; latecomers; lock holders"},
+	{"Enter", "the largest gap that the line causes; the row of who is waited for, or came last"},
+	{NULL, NULL}};
 
 const struct view view_blame = {.name = "Blame",
 	.key = '2',

@@ -156,6 +156,14 @@ static bool has_triangle(const struct rows *rows, uint32_t node)
 	       (rows_has_branch(rows, node) && rows->order == ROWS_BY_IDENTITY);
 }
 
+/* More than a program and its pid. */
+static bool has_role(const struct rows *rows, uint32_t node)
+{
+	const char *text = rows_short_label(rows, node), *first = strchr(text, ' ');
+
+	return strcmp(text, rows_label(rows, node)) != 0 || (first && strchr(first + 1, ' '));
+}
+
 static void draw_label(const struct cell_runs_place *place, uint32_t node, int width)
 {
 	const struct rows *rows = &place->session->rows;
@@ -169,8 +177,7 @@ static void draw_label(const struct cell_runs_place *place, uint32_t node, int w
 			n->is_folded || n->is_branch_folded ? 0x25b8 : 0x25be, GRID_TEXT);
 	draw_marks(place, has_sign && indent == 0, mark);
 	text_clean(label, sizeof(label), rows_label(rows, node), place->grid->is_ascii);
-	if (text_cells(label) > room && !n->level &&
-		strcmp(rows_short_label(rows, node), rows_label(rows, node)) != 0)
+	if (text_cells(label) > room && !n->level && has_role(rows, node))
 		label_program(label, rows_short_label(rows, node), room, place->grid->is_ascii);
 	else
 		label_stream(label,

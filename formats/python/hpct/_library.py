@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """libhpct by ctypes: finding it, its structs and functions, errors, and Ctrl-C while it works."""
 import contextlib
+import atexit
 import ctypes
 import os
 import shutil
@@ -155,6 +156,8 @@ def place():
 _socket_read, _socket_write = socket.socketpair()
 _socket_read.setblocking(False)
 _socket_write.setblocking(False)
+atexit.register(_socket_write.close)
+atexit.register(_socket_read.close)
 
 
 def interrupt_options(options):

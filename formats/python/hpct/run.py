@@ -50,6 +50,27 @@ def _words(words: Words, between: str = ",") -> Optional[str]:
     return words if words is None or isinstance(words, str) else between.join(words)
 
 
+def _is_formula(word: str) -> bool:
+    """As ``--metric`` has it: it names columns by $ or @, or is a number alone."""
+    name, sign, text = word.partition("=")
+    if not sign:
+        return False
+    if "$" in word or "@" in word:
+        return True
+    try:
+        return bool(name) and float(text) is not None
+    except ValueError:
+        return False
+
+
+def _metrics(words: Words) -> Optional[str]:
+    """Names with commas, and formulas among them with semicolons."""
+    if words is None or isinstance(words, str):
+        return words
+    words = list(words)
+    return (";" if any(map(_is_formula, words)) else ",").join(words)
+
+
 class _Select:
     """A selector of the library, for one question."""
 
@@ -121,7 +142,9 @@ class Run:
     * ``time``: ``"1.5s..2s"``, ``"@MARK"``, ``"-10s.."``, or a pair of moments, whose whole numbers are ns from the run's
       origin;
     * ``streams``: ``"kind=gpu & rank=0-3"``; ``context``: a glob of call paths, ``"main;*;solve*"``;
-    * ``op``, ``metric``: names or globs, one or several; ``min``: the shortest duration; ``depth``; ``top``.
+    * ``op``, ``metric``: names or globs, one or several; ``min``: the shortest duration; ``depth``; ``top``;
+    * ``metric`` takes formulas, too, each of which adds a column: ``["CPUTIME", "waste = $BLOCKED * 4 - $CPUTIME"]``, or
+      the name of one that is kept (hpct(1), "Formulas").
 
     Answers are pandas DataFrames if pandas is installed, else (or with ``frames=False``) :class:`Table`.
     """
@@ -218,7 +241,7 @@ class Run:
               op: Words = None, metric: Words = None, depth: Optional[int] = None, top: Optional[int] = None) -> Answer:
         """Where the time of a window went, by key, as ``hpct-stats`` says it: key time_ns percent records state context."""
         return self._answer(self._ask("stats", dict(by=by, time=_time(time), streams=streams, context=_words(context),
-                                                    op=_words(op), metric=_words(metric), depth=depth, top=top)))
+                                                    op=_words(op), metric=_metrics(metric), depth=depth, top=top)))
 
     def profile(self, *, view: str = "top-down", time: Time = None, streams: Optional[str] = None,
                 context: Words = None, metric: Words = None, depth: Optional[int] = None,
@@ -228,23 +251,25 @@ class Run:
         Columns: depth id parent kind name module file line, then METRIC:incl and METRIC:excl for each metric.
         """
         return self._answer(self._ask("profile", dict(time=_time(time), streams=streams, context=_words(context),
-                                                      metric=_words(metric), depth=depth, top=top), view))
+                                                      metric=_metrics(metric), depth=depth, top=top), view))
 
     def blame(self, of: str = "gpu-idle", *, by: str = "function", time: Time = None, streams: Optional[str] = None,
-              context: Words = None, depth: Optional[int] = None, top: Optional[int] = None) -> Answer:
+              context: Words = None, metric: Words = None, depth: Optional[int] = None,
+              top: Optional[int] = None) -> Answer:
         """Who is to blame, as ``hpct-blame --of`` says it: key blame_ns percent context."""
         return self._answer(self._ask("blame", dict(by=by, time=_time(time), streams=streams, context=_words(context),
-                                                    depth=depth, top=top), of))
+                                                    metric=_metrics(metric), depth=depth, top=top), of))
 
     def gaps(self, *, by: str = "function", time: Time = None, streams: Optional[str] = None, context: Words = None,
-             min: Optional[str] = None, top: Optional[int] = None) -> Answer:
+             min: Optional[str] = None, metric: Words = None, top: Optional[int] = None) -> Answer:
         """Gaps in which GPUs are idle, largest first, each with its cause, as ``hpct-blame --gaps`` lists them."""
         return self._answer(self._ask("gaps", dict(by=by, time=_time(time), streams=streams, context=_words(context),
-                                                   min=min, top=top)))
+                                                   min=min, metric=_metrics(metric), top=top)))
 
-    def late(self, *, time: Time = None, streams: Optional[str] = None, top: Optional[int] = None) -> Answer:
+    def late(self, *, time: Time = None, streams: Optional[str] = None, metric: Words = None,
+             top: Optional[int] = None) -> Answer:
         """Who comes last and delays the others, as ``hpct-blame --late`` says it."""
-        return self._answer(self._ask("late", dict(time=_time(time), streams=streams, top=top)))
+        return self._answer(self._ask("late", dict(time=_time(time), streams=streams, metric=_metrics(metric), top=top)))
 
     def slice(self, track: str = "samples", *, columns: Words = None, time: Time = None,
               streams: Optional[str] = None, context: Words = None, op: Words = None, metric: Words = None,
@@ -255,7 +280,7 @@ class Run:
         """
         return self._answer(self._ask("records", dict(
             columns=columns, time=_time(time), streams=streams, context=_words(context), op=_words(op),
-            metric=_words(metric), min=min, depth=depth), track))
+            metric=_metrics(metric), min=min, depth=depth), track))
 
     def records(self, track: str = "samples", *, rows: int = 65536, columns: Words = None, time: Time = None,
                 streams: Optional[str] = None, context: Words = None, op: Words = None, metric: Words = None,
@@ -263,7 +288,7 @@ class Run:
         """The same in tables of about so many rows each."""
         return Records(self, track, rows, dict(
             columns=columns, time=_time(time), streams=streams, context=_words(context), op=_words(op),
-            metric=_words(metric), min=min, depth=depth))
+            metric=_metrics(metric), min=min, depth=depth))
 
     def streams(self, streams: Optional[str] = None) -> Answer:
         """The lines of the timeline, as ``hpct-info --streams`` lists them; all, or those of an expression."""

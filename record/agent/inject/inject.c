@@ -14,6 +14,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@
 #include "record/agent/base/safe_read.h"
 #include "record/agent/base/vdso.h"
 #include "record/agent/base/wrap.h"
+#include "record/agent/inject/inject_fork.h"
 #include "record/agent/inject/inject_gpu.h"
 #include "record/agent/inject/inject_order.h"
 #include "record/agent/inject/inject_proc.h"
@@ -46,6 +48,7 @@
 
 int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 
+#define SETXID_SIGNAL 33
 #define LOOK_MS 20
 #define MODULES_LOOKS 25 /* looks between two at the modules */
 #define LEAVE_NS UINT64_C(2000000000)
@@ -71,9 +74,16 @@ static char *environment_words[WORDS_MOST + 1], *command_words[WORDS_MOST + 1];
 
 /* ---- begin ---- */
 
-/* The copies close at once; those of the program stay. */
+#define WITHOUT_COPIES 2u /* CLOSE_RANGE_UNSHARE */
+
+/* The program's stay. Closing a copy is an event for some files, so that none are made where the kernel can.
+ */
 static int descriptors_part(void)
 {
+#ifdef SYS_close_range
+	if (!syscall(SYS_close_range, 0, ~0u, WITHOUT_COPIES))
+		return 0;
+#endif
 	if (unshare(CLONE_FILES))
 		return -1;
 #ifdef SYS_close_range
@@ -138,6 +148,7 @@ static void modules_init(void)
 	module_map_init((char **)(void *)words);
 }
 
+/* A fork child has the handler of its parent's agent, which has not ended there. */
 static const char *signal_take(void)
 {
 	struct signal_guard *guard = &signal_guards[SIGNAL_GUARD_SAMPLES];
@@ -145,6 +156,8 @@ static const char *signal_take(void)
 
 	if (REAL(sigaction)(AGENT_SIGNAL, NULL, &now))
 		return "it cannot have the sampling signal";
+	if (now.sa_sigaction == guard->handle && guard->is_on)
+		return NULL;
 	if (now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN)
 		return "it uses signal 61 itself, which hpct samples with";
 	guard->program_action = now;
@@ -250,6 +263,15 @@ static bool is_over(void)
 	return REAL(poll)(&control, 1, LOOK_MS) > 0;
 }
 
+/* With the loader's lock no library can go that is just being looked at. */
+static int modules_look(struct dl_phdr_info *info, size_t bytes, void *unused)
+{
+	(void)info, (void)bytes, (void)unused;
+	module_map_refresh();
+	module_slots_unloaded();
+	return 1;
+}
+
 static void work(void)
 {
 	for (unsigned looks = 1; !is_over(); looks++) {
@@ -258,9 +280,19 @@ static void work(void)
 			start_stop_obey();
 		if (looks % MODULES_LOOKS)
 			continue;
-		module_map_refresh();
-		module_slots_unloaded();
+		inject_fork_enter();
+		dl_iterate_phdr(modules_look, NULL);
+		inject_fork_leave();
 	}
+}
+
+/* Its creator has all signals blocked, and so has this thread. But glibc's setuid and its kin send this one
+ * to each thread, and wait until it has changed its user. */
+static void signals_answer(void)
+{
+	static const uint64_t set = UINT64_C(1) << (SETXID_SIGNAL - 1);
+
+	syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &set, NULL, sizeof(set));
 }
 
 static void *agent_thread(void *unused)
@@ -269,13 +301,18 @@ static void *agent_thread(void *unused)
 	uint32_t threads = 0;
 
 	atomic_store(&inject.tid, (pid_t)syscall(SYS_gettid));
+	signals_answer();
 	syscall(SYS_prctl, PR_SET_NAME, INJECT_THREAD, 0, 0, 0);
+	inject_fork_enter();
 	inject_gpu_init();
+	inject_fork_leave();
 	if (descriptors_part() || control_connect()) {
 		inject_gpu_end();
 		return unused;
 	}
+	inject_fork_enter();
 	why = begin(&threads);
+	inject_fork_leave();
 	if (!why)
 		inject_gpu_begin();
 	say(why ? INJECT_REFUSED : INJECT_BEGUN, threads, why);
@@ -322,11 +359,22 @@ static int child_begin(pid_t pid)
 	thread_place = (struct thread_place){.self = NULL};
 	atomic_store(&inject.tid, 0);
 	inject.is_stuck = false;
-	signal_guards[SIGNAL_GUARD_SAMPLES].is_on = false;
+	adopt_forked();
 	address_reserve_forked();
 	process.shared = NULL;
 	inject.pid = pid;
 	return 0;
+}
+
+/* A thread that stood still in the agent when the last measurement ended has left it since. */
+static bool is_unstuck(void)
+{
+	if (inject.is_stuck && adopt_end(0)) {
+		inject_threads_free();
+		process_close();
+		process.is_suspended = inject.is_stuck = false;
+	}
+	return !inject.is_stuck;
 }
 
 static int start(const struct inject_order *order)
@@ -339,7 +387,7 @@ static int start(const struct inject_order *order)
 	if (order->version != EVENT_VERSION)
 		return EPROTO;
 	was = atomic_load(&inject.tid);
-	if (inject.is_stuck || is_at_work() || !atomic_compare_exchange_strong(&inject.tid, &was, -1))
+	if (!is_unstuck() || is_at_work() || !atomic_compare_exchange_strong(&inject.tid, &was, -1))
 		return EBUSY;
 	inject.order = *order;
 	atomic_flag_clear(&inject.ends);
@@ -347,6 +395,7 @@ static int start(const struct inject_order *order)
 		real_init();
 		vdso_init();
 		__cxa_atexit(at_exit, NULL, NULL);
+		inject_fork_init();
 		inject.is_resolved = true;
 	}
 	result = thread_start();

@@ -157,12 +157,19 @@ bool inject_proc_is_called(uint32_t tid, const char *name)
 	return !strcmp(text, name);
 }
 
-bool inject_proc_is_blocked(uint32_t tid, int signal)
+enum inject_mask inject_proc_mask(uint32_t tid, int signal, uint64_t *sleeps)
 {
 	char text[4096];
-	const char *line;
+	const char *mask, *switches;
 
 	thread_read(tid, "/status", text, sizeof(text));
-	line = strstr(text, "\nSigBlk:\t");
-	return line && strtoull(line + 9, NULL, 16) >> (signal - 1) & 1;
+	mask = strstr(text, "\nSigBlk:\t");
+	switches = strstr(text, "\nvoluntary_ctxt_switches:\t");
+	*sleeps = switches ? strtoull(switches + 26, NULL, 10) : 0;
+	if (mask && strtoull(mask + 9, NULL, 16) >> (signal - 1) & 1)
+		return INJECT_BLOCKED;
+	thread_read(tid, "/syscall", text, sizeof(text));
+	if (text[0] == 'r') /* "running" */
+		return INJECT_RUNS;
+	return strtoul(text, NULL, 10) == SYS_rt_sigtimedwait ? INJECT_BLOCKED : INJECT_OPEN;
 }

@@ -25,7 +25,15 @@ void inject_proc_stacks_read(void);
 /* True if the thread has that name. */
 bool inject_proc_is_called(uint32_t tid, const char *name);
 
-/* True if the thread blocks that signal. */
-bool inject_proc_is_blocked(uint32_t tid, int signal);
+/* Whether the thread blocks that signal. While it waits in sigwait, the kernel shows its mask without the
+ * signals that it waits for: of a thread that waits the call tells; one that runs, or wants to, may just have
+ * been woken there. */
+enum inject_mask {
+	INJECT_BLOCKED,
+	INJECT_OPEN,
+	INJECT_RUNS /* it runs, and seems not to */
+};
+/* *sleeps: how often it has slept so far. */
+enum inject_mask inject_proc_mask(uint32_t tid, int signal, uint64_t *sleeps);
 
 #endif

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record/agent/inject/inject_gpu.h"
@@ -21,7 +22,12 @@
 /* One that was taken up; thread NULL: it has no ring, is of ours, or has ended (then tid is 0, too). */
 struct known {
 	uint32_t tid;
-	bool is_there; /* in the listing that is being read */
+	bool is_there;	   /* in the listing that is being read */
+	bool is_undecided; /* whether it blocks the sampling signal: it has no timer yet */
+	bool is_blocked;   /* it does, and has none */
+	/* When it was first seen to run, with the signal open: its clock (0: not yet), and how often it had
+	 * slept. */
+	uint64_t cpu_ns, sleeps;
 	struct thread *thread;
 };
 
@@ -31,6 +37,7 @@ static struct {
 	uint32_t own;	  /* the agent's own thread */
 	uint32_t threads; /* of the process, at the last listing */
 	uint32_t looks;
+	bool has_undecided;
 	bool has_new; /* since the stacks were read */
 	bool is_full; /* a thread found no place in the list, and is counted */
 } all;
@@ -64,6 +71,7 @@ static void take_up(struct known *known)
 
 	if (t && !thread_take_up(t, tid, is_first ? 0 : atomic_fetch_add(&process.shared->thread_count, 1))) {
 		known->thread = t;
+		known->is_undecided = all.has_undecided = true;
 		return;
 	}
 	if (t)
@@ -71,14 +79,77 @@ static void take_up(struct known *known)
 	atomic_fetch_add(&process.shared->threads_unmonitored, 1);
 }
 
-static void arm(struct thread *t)
-{
-	struct event_ring *ring = t->ring.shared;
+#define AWAKE_NS 20000u /* of CPU time: more than the way out of sigwait takes */
 
-	adopt_offer(t);
-	thread_take_up_arm(t);
-	if (inject_proc_is_blocked(ring->tid, AGENT_SIGNAL))
+/* A thread that has run in between, and not slept, was not in sigwait. */
+static enum inject_mask mask_of(struct known *known)
+{
+	uint64_t sleeps, cpu_ns;
+	enum inject_mask mask = inject_proc_mask(known->tid, AGENT_SIGNAL, &sleeps);
+	bool is_second = known->cpu_ns && known->sleeps == sleeps;
+
+	if (mask != INJECT_RUNS) {
+		known->cpu_ns = 0;
+		return mask;
+	}
+	cpu_ns = process_cpu_of_thread_ns(known->tid);
+	if (is_second && cpu_ns > known->cpu_ns + AWAKE_NS)
+		return INJECT_OPEN;
+	known->sleeps = sleeps;
+	if (!is_second)
+		known->cpu_ns = cpu_ns;
+	return INJECT_RUNS;
+}
+
+/* A thread that blocks the signal gets no timer: it might take the signal for one of its own. */
+static void decide(struct known *known)
+{
+	struct event_ring *ring = known->thread->ring.shared;
+	enum inject_mask mask = mask_of(known);
+
+	if (mask == INJECT_RUNS)
+		return;
+	known->is_undecided = false;
+	known->is_blocked = mask == INJECT_BLOCKED;
+	adopt_offer(known->thread);
+	if (known->is_blocked)
 		thread_unsampled(ring, EVENT_UNSAMPLED_BLOCKED, ring->begin_ns);
+	else
+		thread_take_up_arm(known->thread);
+}
+
+static void undecided_look(void)
+{
+	if (!all.has_undecided)
+		return;
+	all.has_undecided = false;
+	for (uint32_t i = 0; i < all.count; i++) {
+		struct known *known = &all.list[i];
+
+		if (known->thread && known->is_undecided)
+			decide(known);
+		all.has_undecided |= known->thread && known->is_undecided;
+	}
+}
+
+/* Whether threads block the signal is looked at again, one by one, a thread each time. One that no longer
+ * does has samples, in a line that stays unmonitored. */
+static void blocked_look(void)
+{
+	struct known *known = all.count ? &all.list[all.looks % all.count] : NULL;
+	enum inject_mask mask;
+
+	if (!known || !known->thread || known->is_undecided)
+		return;
+	mask = mask_of(known);
+	if (known->is_blocked && mask == INJECT_OPEN) {
+		known->is_blocked = false;
+		thread_take_up_arm(known->thread);
+	} else if (!known->is_blocked && mask == INJECT_BLOCKED) {
+		known->is_blocked = true;
+		known->thread->source->disarm(known->thread);
+		thread_unsampled(known->thread->ring.shared, EVENT_UNSAMPLED_BLOCKED, process_now_ns());
+	}
 }
 
 static void let_go(struct known *known)
@@ -138,14 +209,13 @@ static void list_read(void)
 
 		if (known->tid && !known->is_there && has_ended(known->tid))
 			let_go(known);
-		else if (known->thread && !atomic_load(&known->thread->ring.shared->timer) &&
-			 !atomic_load(&known->thread->ring.shared->unsampled))
-			arm(known->thread);
 	}
+	undecided_look();
 }
 
 uint32_t inject_threads_begin(void)
 {
+	static const struct timespec shortly = {0, 300000};
 	uint32_t found = 0;
 
 	memset(&all, 0, sizeof(all));
@@ -153,6 +223,10 @@ uint32_t inject_threads_begin(void)
 	adopt_begin();
 	inject_proc_stacks_read();
 	list_read();
+	if (all.has_undecided) {
+		nanosleep(&shortly, NULL);
+		undecided_look();
+	}
 	for (uint32_t i = 0; i < all.count; i++)
 		found += all.list[i].thread != NULL;
 	return found;
@@ -163,12 +237,15 @@ uint32_t inject_threads_begin(void)
 void inject_threads_look(void)
 {
 	bool is_changed = inject_proc_threads() != all.threads,
-	     asks = all.count < MANY || ++all.looks % 10 == 0;
+	     asks = ++all.looks % 10 == 0 || all.count < MANY;
 
+	blocked_look();
 	for (uint32_t i = 0; asks && i < all.count && !is_changed; i++)
 		is_changed = all.list[i].tid && has_ended(all.list[i].tid);
 	if (is_changed)
 		list_read();
+	else
+		undecided_look();
 }
 
 void inject_threads_stop(void)

@@ -11,6 +11,7 @@
 
 #include "record/agent/base/real.h"
 #include "record/agent/base/real_caller.h"
+#include "record/agent/base/ticks.h"
 #include "record/agent/mpi/mpi_communicator.h"
 #include "record/agent/process/environment.h"
 
@@ -24,12 +25,16 @@ struct mpi_call_kind {
 	const char *name[MPI_BINDING_COUNT];
 	int arguments, communicator, count, type, peer, tag, source, request;
 	enum mpi_kind kind;
+	bool may_sum; /* calls may come in great numbers, and no other rank is judged by them */
+	bool waits;   /* for what another process does: all but those that send or begin */
 };
 
 static const struct mpi_call_kind kinds[] = {
 #define KIND(name, fortran, n, m, communicator, count, type, peer, tag, source, request, kind)             \
 	{{"MPI_" #name, "mpi_" #fortran "_", "mpi_" #fortran "_f08_"}, n, communicator, count, type, peer, \
-		tag, source, request, MPI_##kind},
+		tag, source, request, MPI_##kind,                                                          \
+		(MPI_##kind == MPI_PLAIN || MPI_##kind == MPI_TEST) && ((tag) >= 0 || (request) >= 0),     \
+		(source) >= 0 || (communicator) < 0 || (count) < 0 || MPI_CALL_##name == MPI_CALL_Recv},
 	MPI_CALLS(KIND)
 #undef KIND
 };
@@ -79,6 +84,7 @@ static void library_find(void *caller)
 		*(void **)&library.type_f2c = symbol_find("PMPI_Type_f2c", caller);
 	}
 	mpi_communicator_init(library.world, library.self);
+	ticks_begin();
 	library.is_known = true;
 }
 
@@ -262,19 +268,6 @@ static void rank_learn(const struct mpi_call *call)
 
 /* ---- around the call ---- */
 
-/* Calls that may come in great numbers and that no other rank is judged by. */
-static bool may_sum(const struct mpi_call_kind *kind)
-{
-	return (kind->kind == MPI_PLAIN || kind->kind == MPI_TEST) && (kind->tag >= 0 || kind->request >= 0);
-}
-
-/* Waits for what another process does: all but those that send or begin. */
-static bool waits(const struct mpi_call_kind *kind)
-{
-	return kind->source >= 0 || kind->communicator < 0 || kind->count < 0 ||
-	       !strcmp(kind->name[MPI_BINDING_C], "MPI_Recv");
-}
-
 static void span_prepare(struct mpi_call *call)
 {
 	const struct mpi_call_kind *kind = call->kind;
@@ -347,6 +340,7 @@ void mpi_call_begin(struct mpi_call *call, enum mpi_call_index index, enum mpi_b
 	const long *arguments, void *caller)
 {
 	const struct mpi_call_kind *kind = &kinds[index];
+	struct thread *t = thread_self();
 
 	call->kind = kind;
 	call->binding = binding;
@@ -357,7 +351,7 @@ void mpi_call_begin(struct mpi_call *call, enum mpi_call_index index, enum mpi_b
 	if (!real_calls[index][binding])
 		real_calls[index][binding] = symbol_find(kind->name[binding], caller);
 	call->real = real_calls[index][binding];
-	call->is_published = !depth++ && call->real && thread_self() &&
+	call->is_published = !depth++ && call->real && t &&
 			     (!process.settings.no_mpi || kind->kind == MPI_RANK || kind->kind == MPI_INIT);
 	if (!call->is_published)
 		return;
@@ -365,12 +359,12 @@ void mpi_call_begin(struct mpi_call *call, enum mpi_call_index index, enum mpi_b
 		library_find(caller);
 	if (ends_something(kind))
 		requests_read(call);
-	call->is_summed = process.settings.sums_mpi && may_sum(kind) &&
-			  mpi_sums_begin(&call->sum, waits(kind), call->real);
+	call->is_summed = process.settings.sums_mpi && kind->may_sum &&
+			  mpi_sums_begin(&call->sum, t, kind->waits, call->real);
 	if (call->is_summed)
 		return;
 	if (index == MPI_CALL_Finalize)
-		mpi_sums_close(thread_self());
+		mpi_sums_close(t);
 	span_prepare(call);
 	wait_begin(&call->wait);
 	enter(call);
@@ -401,6 +395,6 @@ void mpi_call_end(struct mpi_call *call, bool has_worked)
 	attributes_write(call, has_worked, text);
 	wait_end_call(&call->wait, call->real, &span);
 	leave(call);
-	if (!call->is_summed && call->wait.thread && may_sum(call->kind))
+	if (!call->is_summed && call->wait.thread && call->kind->may_sum)
 		mpi_sums_span(call->wait.thread, call->wait.begin_ns, process_now_ns());
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "record/agent/base/arch.h"
+#include "record/agent/base/ticks.h"
 #include "record/agent/base/wrap.h"
 #include "record/agent/process/environment.h"
 #include "record/agent/sample/callpath.h"
@@ -12,12 +13,14 @@
 #include "record/agent/sample/tally.h"
 #include "record/agent/sample/trace.h"
 
-#define SPANS_A_SECOND 20000u	     /* of a thread; more become sums. A span takes about 0.5 us */
-#define SPANS_AT_ONCE 20000u	     /* before that, however fast */
-#define WINDOW_NS 1000000000u	     /* so long a thread must have called less, to have spans again */
-#define SLOTS 64u		     /* of call paths, by node: a power of two */
-#define SUM_NS 110u		     /* that it costs to sum a call (measured), for the summary */
-#define COUNTED 4096u		     /* calls whose cost is counted at once */
+#define SPANS_A_SECOND 20000u /* of a thread; more become sums. A span takes about 0.5 us */
+#define SPANS_AT_ONCE 20000u  /* before that */
+#define DENSE_NS 5000u	      /* or so many without a pause of this length between their ends: there a */
+#define DENSE_SPANS 2000u     /* span takes longer than the call, and nothing else is done */
+#define WINDOW_NS 1000000000u /* so long a thread must have called less, to have spans again */
+#define SLOTS 64u	      /* of call paths, by node: a power of two */
+#define SUM_NS 60u	      /* that it costs to sum a call (measured), for the summary */
+#define COUNTED 4096u	      /* calls whose cost is counted at once */
 #define SPAN_IDS (UINT64_C(1) << 39) /* of open spans, below those of the program */
 #define METRICS (TALLY_MPI_LONGER - TALLY_MPI_CALLS + 1)
 
@@ -36,6 +39,8 @@ struct sums {
 	uint32_t calls;	    /* in the window */
 	uint32_t counted;   /* of them, in the thread's overhead */
 	uint32_t spans;	    /* that may come yet */
+	uint32_t dense;	    /* that came without a pause */
+	uint64_t span_ns;   /* the end of the last one */
 	uint64_t filled_ns; /* when that was computed */
 	uint64_t span_id;
 	struct slot slots[SLOTS];
@@ -52,6 +57,7 @@ static void window_begin(struct sums *own)
 {
 	own->window_ns = process_now_ns() + WINDOW_NS;
 	own->calls = own->counted = 0;
+	ticks_measure();
 }
 
 /* ---- summing or not ---- */
@@ -79,6 +85,7 @@ static void tell(struct sums *own, uint8_t type)
 static void switch_on(struct sums *own)
 {
 	own->is_on = true;
+	own->dense = 0;
 	own->span_id++;
 	own->filled_ns = process_now_ns();
 	window_begin(own);
@@ -128,6 +135,14 @@ static void begin_anew(struct sums *own, const struct thread *t)
 		switch_on(own);
 }
 
+/* Counts one that ends. */
+static bool is_dense(struct sums *own, uint64_t end_ns)
+{
+	own->dense = end_ns - own->span_ns < DENSE_NS ? own->dense + 1 : 0;
+	own->span_ns = end_ns;
+	return own->dense >= DENSE_SPANS;
+}
+
 void mpi_sums_span(struct thread *t, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct sums *own = sums_of(t);
@@ -139,6 +154,10 @@ void mpi_sums_span(struct thread *t, uint64_t begin_ns, uint64_t end_ns)
 	if (t->ring.at - atomic_load_explicit(&t->ring.shared->tail, memory_order_relaxed) >
 		t->ring.bytes / 2) {
 		switch_on(own); /* faster than the collector drains: they would be lost */
+		return;
+	}
+	if (is_dense(own, end_ns)) {
+		switch_on(own);
 		return;
 	}
 	if (own->spans && --own->spans)
@@ -177,9 +196,8 @@ static __attribute__((noinline)) uint32_t node_find(struct thread *t, const void
 	return node ? node : node_walk(&start, (uintptr_t)function);
 }
 
-bool mpi_sums_begin(struct mpi_sum *sum, bool waits, const void *function)
+bool mpi_sums_begin(struct mpi_sum *sum, struct thread *t, bool waits, const void *function)
 {
-	struct thread *t = thread_self();
 	struct sums *own = sums_of(t);
 
 	if (own->epoch != t->epoch)
@@ -188,13 +206,15 @@ bool mpi_sums_begin(struct mpi_sum *sum, bool waits, const void *function)
 		return false;
 	sum->thread = t;
 	sum->node = waits ? node_find(t, function) : 0;
-	sum->begin_ns = process_now_ns();
+	sum->ticks_scale = atomic_load_explicit(&ticks_scale, memory_order_relaxed);
+	sum->begin = sum->ticks_scale ? ticks_now() : process_now_ns();
 	return true;
 }
 
 uint64_t mpi_sums_end(const struct mpi_sum *sum)
 {
-	return process_now_ns() - sum->begin_ns;
+	return sum->ticks_scale ? ticks_ns(sum->begin, ticks_now(), sum->ticks_scale)
+				: process_now_ns() - sum->begin;
 }
 
 bool mpi_sums_is_short(uint64_t duration_ns)

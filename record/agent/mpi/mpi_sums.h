@@ -9,7 +9,8 @@
  *   .................|..######....................####....    begins after a burst and ends when it calls
  *                    |###                             ####    less for a second
  *
- * It also begins where the ring fills faster than the collector drains it, so that no call is lost.
+ * It also begins where calls come without a pause, or the ring fills faster than the collector drains it, so
+ * that no call is lost.
  *
  * With -e MPI@BOUND all calls shorter than that are sums; with MPI@0 none is. Collective calls always are
  * spans: who came late is told by them.
@@ -25,8 +26,9 @@ struct thread;
 /* One call in progress. */
 struct mpi_sum {
 	struct thread *thread;
-	uint64_t begin_ns;
-	uint32_t node; /* its path; 0: not looked up yet */
+	uint64_t begin;	      /* ticks, if there is a scale, or ns */
+	uint64_t ticks_scale; /* see ticks.h */
+	uint32_t node;	      /* its path; 0: not looked up yet */
 };
 
 /* What a sum needs of a call that has ended. */
@@ -37,9 +39,9 @@ struct mpi_sum_call {
 	int (*type_size)(uint64_t type, int *bytes);
 };
 
-/* Around the library's function, innermost. False: this call is a span. `waits`: for another process, so that
- * time before the call costs nothing. Not signal safe, as all here. */
-bool mpi_sums_begin(struct mpi_sum *sum, bool waits, const void *function);
+/* Around the library's function, innermost; `t`: the calling thread's. False: this call is a span. `waits`:
+ * for another process, so that time before the call costs nothing. Not signal safe, as all here. */
+bool mpi_sums_begin(struct mpi_sum *sum, struct thread *t, bool waits, const void *function);
 /* How long the call took. */
 uint64_t mpi_sums_end(const struct mpi_sum *sum);
 bool mpi_sums_is_short(uint64_t duration_ns);

@@ -47,18 +47,19 @@ struct openmp_team {
 	struct openmp_origin origin;
 	uint32_t threads; /* members, as each of them says; 0: not known yet */
 	/* All members. */
-	_Alignas(64) _Atomic uint64_t arrivals; /* number and sum of times since base_ns: OPENMP_ARRIVAL */
-	_Atomic uint64_t base_ns;		/* when it began, or all had arrived last */
+	_Alignas(64) _Atomic uint64_t arrivals; /* number, and sum of times since begin_ns */
+	_Atomic uint64_t base_ns;		/* when all had arrived last; before its begin: not yet */
 	_Atomic uint64_t last_ns;		/* when the last one arrived last */
-	_Atomic uint32_t generation;		/* odd: open */
 	/* The opener. */
 	_Alignas(64) uint64_t begin_ns;
-	uint64_t joined_ns; /* when it waits for the others; 0: it was last */
-	uint64_t before_ns; /* last_ns of the region before */
-	bool tells_wait;    /* its event_ring.wait_begin_ns is that wait's */
+	_Atomic uint32_t generation; /* odd: open */
+	uint64_t joined_ns;	     /* when it waits for the others; 0: it was last */
+	uint64_t before_ns;	     /* last_ns of the region before */
+	bool tells_wait;	     /* its event_ring.wait_begin_ns is that wait's */
 };
-#define OPENMP_ARRIVAL (UINT64_C(1) << 52)
-#define OPENMP_THREADS_MAX 4095u
+#define OPENMP_THREADS_MAX 4095u /* in the lowest bits */
+#define OPENMP_TIMES_SHIFT 12u
+#define OPENMP_TIMES (UINT64_MAX >> OPENMP_TIMES_SHIFT) /* above them, modulo */
 
 enum openmp_kind {
 	OPENMP_OPEN,   /* in the call that opens a region, outside its body */
@@ -74,7 +75,8 @@ struct openmp_record {
 	uint64_t address;
 	struct openmp_origin origin; /* OPEN, JOIN, REGION, TASK */
 	struct openmp_team *team;    /* OPEN, JOIN, REGION */
-	uint32_t generation;	     /* the team's */
+	uint64_t begin_ns;	     /* REGION: the team's */
+	uint32_t generation;	     /* likewise */
 	enum openmp_kind kind;
 };
 

@@ -351,6 +351,19 @@ void process_thread_name_read(struct event_ring *ring)
 		memcpy(ring->name, name, sizeof(name));
 }
 
+/* Of a program that sets a title (record/process/title.h). */
+static void title_read(struct event_process *shared)
+{
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t got;
+
+	if (fd < 0)
+		return;
+	got = REAL(read)(fd, shared->title, sizeof(shared->title));
+	close(fd);
+	shared->title_bytes = got > 0 ? (uint32_t)got : 0;
+}
+
 void process_end(uint64_t now_ns)
 {
 	uint32_t claimed = atomic_load(&process.shared->ring_claimed);
@@ -366,6 +379,7 @@ void process_end(uint64_t now_ns)
 		if (cpu_ns)
 			atomic_store(&ring->cpu_end_ns, cpu_ns);
 	}
+	title_read(process.shared);
 	switches_end();
 	atomic_store(&process.shared->end_ns, now_ns);
 	atomic_store_explicit(&process.shared->ended, EVENT_END_EXIT, memory_order_release);

@@ -30,7 +30,7 @@ static const struct python_layout layouts[] = {
 	 .runtime_interpreters = 32, .interpreter_threads = 8, .state_next = 8,
 	 STRING_WIDE},
 	{.minor = 11, .entry = PYTHON_ENTRY_CONTROL, .lines = PYTHON_LINES_3_11, .state_frame = 56,
-	 .control_frame = 8, .control_previous = 16,
+	 .state_chunk = 296, .control_frame = 8, .control_previous = 16,
 	 .frame_previous = 48, .frame_code = 32, .frame_instruction = 56, .frame_is_entry = 68, .frame_owner = 69,
 	 .owner_entry = 3,
 	 .code_name = 120, .code_qualified = 128, .code_file = 112, .code_first_line = 72, .code_lines = 136,
@@ -38,7 +38,7 @@ static const struct python_layout layouts[] = {
 	 .runtime_interpreters = 40, .interpreter_threads = 16, .state_next = 8,
 	 STRING_WIDE},
 	{.minor = 12, .entry = PYTHON_ENTRY_FRAME, .lines = PYTHON_LINES_3_11, .state_frame = 56,
-	 .control_frame = 0, .control_previous = 8,
+	 .state_chunk = 232, .control_frame = 0, .control_previous = 8,
 	 .frame_previous = 8, .frame_code = 0, .frame_instruction = 56, .frame_owner = 70, .owner_entry = 3,
 	 .code_name = 120, .code_qualified = 128, .code_file = 112, .code_first_line = 68, .code_lines = 136,
 	 .code_traceable = 176, .code_begin = 192, .interpreter_gil = 384, .state_interpreter = 16, .state_thread = 136,
@@ -48,24 +48,26 @@ static const struct python_layout layouts[] = {
 	 .frame_previous = 8, .frame_code = 0, .frame_instruction = 56, .frame_owner = 70, .owner_entry = 3,
 	 .code_name = 120, .code_qualified = 128, .code_file = 112, .code_first_line = 68, .code_lines = 136,
 	 .code_traceable = 184, .code_begin = 200, .interpreter_gil = 16, .state_interpreter = 16, .state_thread = 152,
-	 .published = {.interpreters = 40, .threads = 72, .state_next = 168, .gil = 112, .state_frame = 184, .state_thread = 192, .frame_previous = 232, .frame_code = 240,
+	 .published = {.interpreters = 40, .interpreter_next = 64, .threads = 72, .state_next = 168, .gil = 112, .state_frame = 184, .state_thread = 192, .frame_previous = 232, .frame_code = 240,
 		       .frame_instruction = 248, .frame_owner = 264, .code_file = 280, .code_qualified = 296,
 		       .code_lines = 304, .code_first_line = 312, .code_begin = 344},
 	 STRING_NARROW},
 	{.minor = 14, .entry = PYTHON_ENTRY_FRAME, .lines = PYTHON_LINES_3_11, .state_frame = 72,
 	 FRAME_3_14, .interpreter_gil = 16, .state_interpreter = 16, .state_thread = 152,
-	 .published = {.interpreters = 40, .threads = 72, .state_next = 192, .gil = 120, .state_frame = 208, .state_thread = 216, .frame_previous = 256, .frame_code = 264,
+	 .published = {.interpreters = 40, .interpreter_next = 64, .threads = 72, .state_next = 192, .gil = 120, .state_frame = 208, .state_thread = 216, .frame_previous = 256, .frame_code = 264,
 		       .frame_instruction = 272, .frame_owner = 288, .code_file = 320, .code_qualified = 336,
 		       .code_lines = 344, .code_first_line = 352, .code_begin = 384},
 	 STRING_NARROW},
 	{.minor = 15, .entry = PYTHON_ENTRY_FRAME, .lines = PYTHON_LINES_3_11, .state_frame = 72,
 	 FRAME_3_14, .interpreter_gil = 16, .state_interpreter = 16, .state_thread = 176,
-	 .published = {.interpreters = 40, .threads = 72, .state_next = 192, .gil = 120, .state_frame = 208, .state_thread = 240, .frame_previous = 320, .frame_code = 328,
+	 .published = {.interpreters = 40, .interpreter_next = 64, .threads = 72, .state_next = 192, .gil = 120, .state_frame = 208, .state_thread = 240, .frame_previous = 320, .frame_code = 328,
 		       .frame_instruction = 336, .frame_owner = 352, .code_file = 384, .code_qualified = 400,
 		       .code_lines = 408, .code_first_line = 416, .code_begin = 448},
 	 STRING_NARROW},
 };
 /* clang-format on */
+
+#define OFFSET_MOST 65536u
 
 const struct python_layout *python_layout_find(unsigned minor)
 {
@@ -73,6 +75,14 @@ const struct python_layout *python_layout_find(unsigned minor)
 		if (layouts[i].minor == minor)
 			return &layouts[i];
 	return NULL;
+}
+
+static uint64_t published_at(uint64_t base, uint16_t at)
+{
+	uint64_t published;
+
+	memcpy(&published, (const void *)(uintptr_t)(base + at), sizeof(published));
+	return published;
 }
 
 bool python_layout_agrees(const struct python_layout *layout, uint64_t base)
@@ -92,12 +102,23 @@ bool python_layout_agrees(const struct python_layout *layout, uint64_t base)
 		{layout->published.code_first_line, layout->code_first_line},
 		{layout->published.code_begin, layout->code_begin}};
 
-	for (size_t i = 0; layout->published.gil && i < sizeof(all) / sizeof(*all); i++) {
-		uint64_t published;
-
-		memcpy(&published, (const void *)(uintptr_t)(base + all[i].at), sizeof(published));
-		if (published != all[i].is)
+	for (size_t i = 0; layout->published.gil && i < sizeof(all) / sizeof(*all); i++)
+		if (published_at(base, all[i].at) != all[i].is)
 			return false;
-	}
 	return true;
+}
+
+bool python_layout_lists(const struct python_layout *layout, uint64_t base, struct python_lists *lists)
+{
+	*lists = (struct python_lists){.interpreters = layout->runtime_interpreters,
+		.threads = layout->interpreter_threads,
+		.state_next = layout->state_next};
+	if (layout->published.gil)
+		*lists = (struct python_lists){
+			.interpreters = published_at(base, layout->published.interpreters),
+			.interpreter_next = published_at(base, layout->published.interpreter_next),
+			.threads = published_at(base, layout->published.threads),
+			.state_next = published_at(base, layout->published.state_next)};
+	return lists->interpreters < OFFSET_MOST && lists->interpreter_next < OFFSET_MOST &&
+	       lists->threads < OFFSET_MOST && lists->state_next < OFFSET_MOST;
 }

@@ -29,6 +29,7 @@ struct python_layout {
 	uint8_t lines; /* enum python_lines */
 	/* thread state */
 	uint16_t state_frame; /* the innermost frame; the control frame if there are such */
+	uint16_t state_chunk; /* where there are: the chunk of memory where frames are made */
 	/* control frame; 0 and 0: there are none */
 	uint16_t control_frame, control_previous;
 	/* frame */
@@ -45,16 +46,22 @@ struct python_layout {
 	/* from 3.13 on: where _PyRuntime, which begins with struct _Py_DebugOffsets, publishes some of these
 	 */
 	struct {
-		uint16_t interpreters, threads, state_next; /* of those below */
+		uint16_t interpreters, interpreter_next, threads, state_next; /* of those below */
 		uint16_t gil, state_frame, state_thread;
 		uint16_t frame_previous, frame_code, frame_instruction, frame_owner;
 		uint16_t code_file, code_qualified, code_lines, code_first_line, code_begin;
 	} published;
-	/* the list of all thread states, for who reads from outside (record/process/remote_python.h): the
-	 * first interpreter in the runtime, its first state, the next state. 0: as published */
+	/* the lists of all thread states, python_layout_lists. 0: as published */
 	uint16_t runtime_interpreters, interpreter_threads, state_next;
 	/* strings: bytes of the header before ASCII, and before other characters */
 	uint16_t ascii_bytes, compact_bytes;
+};
+
+/* Where the lists are: the first interpreter in the runtime, the next one and its first state, the next
+ * state.
+ */
+struct python_lists {
+	uint64_t interpreters, interpreter_next, threads, state_next;
 };
 
 #define PYTHON_OBJECT_TYPE 8
@@ -72,5 +79,7 @@ struct python_layout {
 const struct python_layout *python_layout_find(unsigned minor);
 /* What the runtime at `base` publishes is as the row says, or it publishes nothing. */
 bool python_layout_agrees(const struct python_layout *layout, uint64_t base);
+/* The lists, as the row has them or the runtime at `base` publishes them. False: it publishes nonsense. */
+bool python_layout_lists(const struct python_layout *layout, uint64_t base, struct python_lists *lists);
 
 #endif

@@ -134,7 +134,7 @@ static void module_look(uint32_t slot)
 	minor = minor_of(&symbols);
 	fresh.layout = python_layout_find(minor);
 	if (!fresh.layout || !is_plain(&symbols, minor, base) || !python_layout_agrees(fresh.layout, base) ||
-		!runtime_fill(&fresh, &symbols)) {
+		!python_layout_lists(fresh.layout, base, &fresh.lists) || !runtime_fill(&fresh, &symbols)) {
 		atomic_store(&process.shared->python_unknown, minor ? minor : 1);
 		return;
 	}

@@ -21,6 +21,7 @@ struct python_runtime {
 	uint64_t code_type, string_type, bytes_type;
 	uint64_t evaluate;	    /* the function that runs code */
 	uint64_t base;		    /* of _PyRuntime */
+	struct python_lists lists;  /* in there */
 	uint16_t slot, hidden_slot; /* of the module, and of its frames where Python's stand for them */
 	uint16_t python_slot;	    /* of Python's own frames */
 };

@@ -5,6 +5,7 @@
 #include "record/agent/base/hot_section.h"
 #include "record/agent/python/python_code.h"
 #include "record/agent/python/python_memory.h"
+#include "record/agent/python/python_states.h"
 
 #define FRAME_BYTES 80u		/* from 3.11 on: up to its local variables */
 #define FRAME_OBJECT_BYTES 112u /* before: the fields that are read */
@@ -20,6 +21,14 @@ struct walk {
 
 enum walked { WALK_ON, WALK_END, WALK_BAD };
 
+/* It is the outermost one of its C frame, or stands for a call from C. */
+static inline bool is_entry(const struct python_layout *layout, uint64_t at)
+{
+	return layout->frame_is_entry ? python_memory_byte(at + layout->frame_is_entry) != 0
+				      : layout->owner_entry && python_memory_byte(at + layout->frame_owner) >=
+								       layout->owner_entry;
+}
+
 static bool frame_read(struct walk *w, struct python_frame_read *read)
 {
 	const struct python_layout *layout = w->runtime->layout;
@@ -31,8 +40,7 @@ static bool frame_read(struct walk *w, struct python_frame_read *read)
 	read->previous = python_memory_word(at + layout->frame_previous);
 	read->code = python_memory_word(at + layout->frame_code) & ~UINT64_C(7);
 	read->owner = layout->frame_owner ? python_memory_byte(at + layout->frame_owner) : 0;
-	read->is_entry = layout->frame_is_entry ? python_memory_byte(at + layout->frame_is_entry) != 0
-						: layout->owner_entry && read->owner >= layout->owner_entry;
+	read->is_entry = is_entry(layout, at);
 	read->instruction = layout->instruction_bytes ? (uint64_t)(int64_t)(int32_t)python_memory_u32(
 								at + layout->frame_instruction)
 						      : python_memory_word(at + layout->frame_instruction);
@@ -105,22 +113,48 @@ static bool control_give_up(struct walk *w)
  * same place left: its code is read with care, too. */
 static bool control_is_sound(struct walk *w)
 {
+	const struct python_layout *layout = w->runtime->layout;
 	struct walk look = *w;
-	struct python_frame_read read;
+	uint64_t met = w->frame, at;
 	unsigned steps = 0;
 
 	w->t->asks_anew = true;
 	for (; look.frame && steps < SOUND_FRAMES; steps++) {
-		if (!frame_read(&look, &read))
+		at = look.frame;
+		if (at % 8 || !python_memory_is_readable(w->t, at, FRAME_BYTES))
 			return false;
-		look.frame = read.previous;
-		if (read.is_entry) {
+		look.frame = python_memory_word(at + layout->frame_previous);
+		if (is_entry(layout, at)) {
 			w->t->asks_anew = !steps;
 			return control_leave(&look);
 		}
+		if (look.frame == met) /* a ring, of frames that are gone */
+			return false;
+		if (!(steps & (steps + 1)))
+			met = look.frame;
 	}
 	w->t->asks_anew = false;
 	return steps == SOUND_FRAMES;
+}
+
+#define CHUNK_SIZE 8 /* in struct _PyStackChunk */
+#define CHUNK_BYTES_MAX (1u << 20)
+
+/* Pages that are there for sure: of the chunk where the thread makes its frames now, and of the C stack
+ * around the control frame. */
+static void sure_take(struct walk *w, uint64_t state)
+{
+	struct python_thread *t = w->t;
+	uint64_t chunk, bytes;
+
+	t->sure_page[0] = w->control >> 12;
+	t->sure_pages[0] = 2;
+	t->sure_pages[1] = 0;
+	if (!python_memory_get(t, state + w->runtime->layout->state_chunk, &chunk) || !chunk ||
+		!python_memory_get(t, chunk + CHUNK_SIZE, &bytes) || bytes > CHUNK_BYTES_MAX)
+		return;
+	t->sure_page[1] = chunk >> 12;
+	t->sure_pages[1] = bytes >> 12;
 }
 
 HOT static void walk(struct walk *w)
@@ -150,11 +184,85 @@ static void pages_age(struct python_thread *t)
 	}
 }
 
-HOT bool python_stack_read(struct python_thread *t, const struct python_runtime *runtime)
+/* Adds the frames of a thread state. */
+HOT static void state_walk(struct python_thread *t, const struct python_runtime *runtime, uint64_t state)
 {
 	const struct python_layout *layout = runtime->layout;
-	uint64_t state = (uintptr_t)runtime->state_get(), first;
-	struct walk w = {.t = t, .runtime = runtime};
+	struct walk w = {.t = t, .runtime = runtime, .segment = t->count};
+	uint64_t first;
+
+	if (!python_memory_get(t, state + layout->state_frame, &first))
+		return;
+	w.frame = first;
+	if (layout->control_frame || layout->control_previous) {
+		w.control = first;
+		if (!first || !python_memory_get(t, first + layout->control_frame, &w.frame))
+			return;
+		sure_take(&w, state);
+		if (!control_is_sound(&w)) {
+			t->asks_anew = false;
+			if (!control_give_up(&w))
+				return;
+		}
+	}
+	walk(&w);
+}
+
+static void frames_reverse(struct python_frame *frames, unsigned count)
+{
+	for (unsigned i = 0; i < count / 2; i++) {
+		struct python_frame other = frames[i];
+
+		frames[i] = frames[count - 1 - i];
+		frames[count - 1 - i] = other;
+	}
+}
+
+/* Frames [from, to) go before those at `at`. */
+static void frames_move(struct python_frame *frames, unsigned at, unsigned from, unsigned to)
+{
+	if (at == from)
+		return;
+	frames_reverse(frames + at, from - at);
+	frames_reverse(frames + from, to - from);
+	frames_reverse(frames + at, to - at);
+}
+
+/* The frames from `from` on are another state's: those of a C frame go where its place on the stack is. Where
+ * that is not known they are further in than those of the first state, further out than those of the `inner`
+ * frames, of newer interpreters. */
+static void frames_place(struct python_thread *t, unsigned from, unsigned inner)
+{
+	for (unsigned to; from < t->count; from = to) {
+		uint64_t marker = t->frames[from].marker;
+		unsigned at = marker ? 0 : inner;
+
+		for (to = from + 1; to < t->count && t->frames[to].marker == marker; to++)
+			;
+		while (marker && at < from && t->frames[at].marker <= marker)
+			at++;
+		frames_move(t->frames, at, from, to);
+	}
+}
+
+/* Frames of other interpreters that are on the thread's stack. */
+static void others_walk(struct python_thread *t, const struct python_runtime *runtime, uint64_t known)
+{
+	uint64_t states[PYTHON_STATES_MAX];
+	unsigned count = python_states_find(t, runtime, known, states), inner = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		unsigned from = t->count;
+
+		state_walk(t, runtime, states[i]);
+		frames_place(t, from, inner);
+		inner += t->count - from;
+	}
+}
+
+HOT bool python_stack_read(struct python_thread *t, const struct python_runtime *runtime)
+{
+	uint64_t state = (uintptr_t)runtime->state_get();
 
 	t->count = 0;
 	t->is_cut = false;
@@ -164,20 +272,8 @@ HOT bool python_stack_read(struct python_thread *t, const struct python_runtime 
 	if (!state || runtime->is_finalizing())
 		return false;
 	pages_age(t);
-	if (!python_memory_get(t, state + layout->state_frame, &first))
-		return false;
-	w.frame = first;
-	if (layout->control_frame || layout->control_previous) {
-		w.control = first;
-		if (!first || !python_memory_get(t, first + layout->control_frame, &w.frame))
-			return true;
-		if (!control_is_sound(&w)) {
-			t->asks_anew = false;
-			if (!control_give_up(&w))
-				return true;
-		}
-	}
-	walk(&w);
+	state_walk(t, runtime, state);
+	others_walk(t, runtime, state);
 	return true;
 }
 

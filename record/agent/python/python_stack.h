@@ -49,7 +49,8 @@ struct python_thread {
 	uint64_t page[PYTHON_PAGES][2]; /* readable, as address + 1 */
 	uint8_t page_next[PYTHON_PAGES];
 	uint64_t asked; /* the page that was asked for last, in this walk */
-	bool asks_anew; /* pages that were readable in earlier walks may not be now */
+	bool asks_anew; /* pages that were readable in earlier walks may not be now, but for these: */
+	uint64_t sure_page[2], sure_pages[2];
 	struct python_code codes[PYTHON_CODES];
 	struct python_line lines[PYTHON_LINES];
 	char text[EVENT_NAME_BYTES_MAX];

@@ -2,10 +2,14 @@
 /* adopt.c - see adopt.h. */
 #include "record/agent/sample/adopt.h"
 
+#if defined(__x86_64__)
+#include <asm/prctl.h>
+#endif
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,9 +25,19 @@ static struct {
 
 static struct thread *_Atomic offered[EVENT_RINGS_MAX]; /* by ring */
 static _Atomic uint32_t inside;				/* threads between adopt_enter and adopt_leave */
+static _Atomic uint32_t serial; /* of the measurement; thread_place.adopted is of one */
+
+static uint64_t hardware; /* AT_HWCAP2 */
+
+void adopt_forked(void)
+{
+	atomic_store(&inside, 0);
+}
 
 void adopt_begin(void)
 {
+	atomic_fetch_add(&serial, 1);
+	hardware = getauxval(AT_HWCAP2);
 	memset(offered, 0, sizeof(offered));
 }
 
@@ -110,6 +124,52 @@ static void stack_learn(uint64_t sp)
 	thread_place.stack_high = stack.high;
 }
 
+#define HARDWARE_FSGSBASE 2u /* of AT_HWCAP2: programs may read the register */
+
+/* The calling thread has storage of glibc's, which notes its own address twice. A thread that was made
+ * without glibc has none, and what lies where ours would be is something else. */
+static bool has_storage(void)
+{
+#if defined(__x86_64__)
+	uint64_t base = 0;
+
+	if (hardware & HARDWARE_FSGSBASE)
+		__asm__ volatile("rdfsbase %0" : "=r"(base));
+	else
+		__asm__ volatile("syscall"
+				 : "+a"((long){SYS_arch_prctl})
+				 : "D"(ARCH_GET_FS), "S"(&base)
+				 : "rcx", "r11", "memory");
+	return base && ((const uint64_t *)(uintptr_t)base)[0] == base &&
+	       ((const uint64_t *)(uintptr_t)base)[2] == base;
+#else
+	return true;
+#endif
+}
+
+/* Of threads that share one storage, only one is known: its ring has one writer. */
+static struct thread *place_find(uint32_t tid)
+{
+	struct thread_place *place = &thread_place;
+	uint32_t now = atomic_load(&serial);
+	struct thread *t = place->adopted == now ? place->self : NULL;
+
+	if (t)
+		return t->ring.shared->tid == tid ? t : NULL;
+	t = offer_find(tid);
+	if (!t)
+		return NULL;
+	t->error_place = &errno;
+	place->self = t;
+	place->adopted = now;
+	return t;
+}
+
+bool adopt_may_enter(void)
+{
+	return has_storage();
+}
+
 struct thread *adopt_enter(uint64_t sp)
 {
 	struct thread *t;
@@ -117,16 +177,8 @@ struct thread *adopt_enter(uint64_t sp)
 	atomic_fetch_add(&inside, 1);
 	if (!process_is_live())
 		return NULL;
-	t = thread_place.self;
-	if (!t) {
-		t = offer_find((uint32_t)syscall(SYS_gettid));
-		if (!t)
-			return NULL;
-		t->error_place = &errno;
-		t->place = &thread_place;
-		thread_place.self = t;
-	}
-	if (!thread_place.stack_high)
+	t = place_find((uint32_t)syscall(SYS_gettid));
+	if (t && !thread_place.stack_high)
 		stack_learn(sp);
 	return t;
 }
@@ -146,11 +198,10 @@ bool adopt_end(uint64_t most_ns)
 			return false;
 		sched_yield();
 	}
-	for (uint32_t i = 0; i < claimed; i++) {
-		struct thread *t = atomic_exchange(&offered[i], NULL);
-
-		if (t && t->place)
-			t->place->self = NULL;
-	}
+	/* Nothing is written into storage of other threads, which may have gone: thread_place.adopted tells.
+	 */
+	atomic_fetch_add(&serial, 1);
+	for (uint32_t i = 0; i < claimed; i++)
+		atomic_store(&offered[i], NULL);
 	return true;
 }

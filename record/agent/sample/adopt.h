@@ -19,6 +19,8 @@ struct adopt_range {
 
 /* Before the first offer. */
 void adopt_begin(void);
+/* In a fork child: no other thread is inside. */
+void adopt_forked(void);
 
 /* The memory that stacks may lie in, `count` ranges by address, at most ADOPT_RANGES_MAX; and the main
  * thread's stack, which grows: replaces what was known. From one thread only. */
@@ -33,6 +35,10 @@ void adopt_withdraw(struct thread *thread);
 /* No thread has a block any more; false: one is still inside after most_ns, and no block may be unmapped.
  * Call with the live flag cleared. */
 bool adopt_end(uint64_t most_ns);
+
+/* False: the calling thread has no storage of libc's, and may not touch any: neither adopt_enter nor errno.
+ */
+bool adopt_may_enter(void);
 
 /* The calling thread, whose stack pointer is `sp`, enters the agent: its block, or NULL. Signal safe. Each
  * call is followed by adopt_leave. */

@@ -348,12 +348,7 @@ HOT static struct thread *thread_of(const ucontext_t *context)
 	return process.settings.injected ? adopt_enter(arch_stack_pointer(context)) : thread_self();
 }
 
-/* qemu-user 7.2 calls handlers with a misaligned stack. */
-#if defined(__x86_64__)
-__attribute__((force_align_arg_pointer))
-#endif
-HOT void
-sample_handle(int signal, siginfo_t *info, void *context)
+HOT static void handle(int signal, siginfo_t *info, void *context)
 {
 	struct handler_call handler_call = {.thread = thread_of(context), .info = info, .context = context};
 	int *error_place = handler_call.thread ? handler_call.thread->error_place : &errno,
@@ -383,4 +378,15 @@ sample_handle(int signal, siginfo_t *info, void *context)
 	if (process.settings.injected)
 		adopt_leave();
 	*error_place = error;
+}
+
+/* qemu-user 7.2 calls handlers with a misaligned stack. */
+#if defined(__x86_64__)
+__attribute__((force_align_arg_pointer))
+#endif
+HOT void
+sample_handle(int signal, siginfo_t *info, void *context)
+{
+	if (!process.settings.injected || adopt_may_enter())
+		handle(signal, info, context);
 }

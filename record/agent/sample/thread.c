@@ -318,7 +318,6 @@ int thread_take_up(struct thread *t, uint32_t tid, uint32_t index)
 	if (!ring)
 		return -1;
 	t->error_place = NULL;
-	t->place = NULL;
 	t->switches = NULL;
 	header_fill(ring, tid, index, now_ns, process_cpu_of_thread_ns(tid));
 	process_thread_name_read(ring);

@@ -46,9 +46,8 @@ struct thread {
 	void *papi;			      /* PAPI's state, see papi.h; NULL: none */
 	uint64_t papi_seen[EVENT_COUNTERS_MAX];
 	struct counter_group groups[COUNTER_GROUPS_MAX];
-	struct thread_place *place; /* of a thread that adopted its block, see adopt.h; NULL: not yet */
-	void *switches;		    /* the thread's own switch ring, mapped; NULL: none */
-	uint64_t covered_ns;	    /* CPU time since cpu_begin_ns that weights and losses stand for */
+	void *switches;	      /* the thread's own switch ring, mapped; NULL: none */
+	uint64_t covered_ns;  /* CPU time since cpu_begin_ns that weights and losses stand for */
 	uint64_t ahead_ns;    /* the part of it for which timer signals are still due, see sample_catch_up */
 	uint64_t catch_up_ns; /* the earliest time of the next catch-up, see sample_catch_up */
 	uint64_t hit_ns;      /* time of the last sample, if its hit was in time; else 0 */
@@ -137,6 +136,7 @@ struct thread_place {
 	struct thread *self; /* NULL: this thread is not measured */
 	uint64_t stack_low;  /* [low, high): mapped from the stack pointer up */
 	uint64_t stack_high;
+	uint32_t adopted;			   /* measurement that `self` is of, see adopt.h */
 	uint64_t start_routine;			   /* 0: main */
 	struct exec_environment *exec_environment; /* see exec_environment.h */
 	uint8_t program_masked; /* which of our signals the program believes blocked: bits by guard, see

@@ -135,14 +135,20 @@ static void lock_begin(struct wait *wait, const void *lock, unsigned holder)
 		return LOCK(name, arguments, lock, holder_of);          \
 	}
 
+/* Apart, so that a free mutex costs a test and a jump. */
+static __attribute__((noinline)) int mutex_lock_taken(pthread_mutex_t *mutex)
+{
+	int result = REAL(pthread_mutex_trylock) ? real.pthread_mutex_trylock(mutex) : EBUSY;
+
+	/* it may be ours, and recursive */
+	return result == EBUSY ? LOCK(pthread_mutex_lock, (mutex), mutex, mutex_holder) : result;
+}
+
 /* If it looks free, locks it directly. If another thread is faster, that wait has no path. */
 WRAPPER int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-	if (__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) && REAL(pthread_mutex_trylock)) {
-		int result = real.pthread_mutex_trylock(mutex); /* it may be ours, and recursive */
-
-		return result == EBUSY ? LOCK(pthread_mutex_lock, (mutex), mutex, mutex_holder) : result;
-	}
+	if (__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED))
+		return mutex_lock_taken(mutex);
 	return REAL(pthread_mutex_lock)(mutex);
 }
 

@@ -83,8 +83,8 @@ WRAPPER int clone(int (*function)(void *), void *stack, int flags, void *argumen
 	if ((flags & CLONE_THREAD) && !(flags & CLONE_SETTLS))
 		source_trap_shared();
 	child = REAL(clone)(function, stack, flags, argument, more[0], more[1], more[2]);
-	if (!(flags & CLONE_VM))
-		wrap_process_born(child, since_ns);
+	if (!(flags & (CLONE_THREAD | CLONE_VFORK)) || !(flags & CLONE_VM))
+		wrap_process_born(child, since_ns); /* one that shares our memory, too */
 	return child;
 }
 

@@ -150,44 +150,55 @@ static void waited(struct thread *t, const struct openmp_origin *origin, uint64_
 
 /* ---- arrivals ---- */
 
-/* All have arrived, this thread as the last: none of them passes before this returns. */
-static void occasion(struct thread *t, struct openmp_team *team, const struct openmp_origin *origin,
-	uint64_t now_ns, uint64_t since_ns, uint64_t others_ns)
+/* What the others waited, together: modulo the sums' range, as these are. Clocks of two processors may differ
+ * a little. */
+static uint64_t held_ns(uint64_t mine_ns, uint64_t others_ns)
 {
-	uint64_t all_ns = since_ns * team->threads, mine_ns = since_ns * (team->threads - 1);
+	uint64_t held_ns = (mine_ns - others_ns) & OPENMP_TIMES;
+
+	return held_ns <= OPENMP_TIMES / 2 ? held_ns : 0;
+}
+
+/* All have arrived, this thread as the last; since the region's begin the others took `others_ns` together:
+ * none of them passes before this returns. */
+static void occasion(struct thread *t, struct openmp_team *team, const struct openmp_origin *origin,
+	uint64_t begin_ns, uint64_t now_ns, uint64_t others_ns)
+{
+	uint64_t mine_ns = (now_ns - begin_ns) * (team->threads - 1);
+	uint64_t base_ns = atomic_load_explicit(&team->base_ns, memory_order_relaxed);
 	struct openmp_slot *slot;
 
+	base_ns = base_ns > begin_ns ? base_ns : begin_ns;
 	atomic_store_explicit(&team->base_ns, now_ns, memory_order_relaxed);
 	atomic_store_explicit(&team->last_ns, now_ns, memory_order_relaxed);
 	atomic_store_explicit(&team->arrivals, 0, memory_order_release);
 	slot = t ? slot_of(t, origin) : NULL;
 	if (!slot)
 		return;
-	add(slot, TALLY_OMP_CAPACITY, all_ns);
+	add(slot, TALLY_OMP_CAPACITY, now_ns > base_ns ? (now_ns - base_ns) * team->threads : 0);
 	if (team->threads < 2)
 		return;
 	add(slot, TALLY_OMP_LAST, 1);
-	add(slot, TALLY_OMP_HELD, mine_ns > others_ns ? mine_ns - others_ns : 0);
+	add(slot, TALLY_OMP_HELD, held_ns(mine_ns, others_ns));
 }
 
-/* The thread has arrived at the team's barrier or end; true: as the last one. */
-static bool arrive(
-	struct thread *t, struct openmp_team *team, const struct openmp_origin *origin, uint64_t now_ns)
+/* The thread has arrived at the barrier or end of the team whose region began then; true: as the last one. Of
+ * the team's line nothing is read before the counter: it comes once, to be written. */
+static bool arrive(struct thread *t, struct openmp_team *team, const struct openmp_origin *origin,
+	uint64_t begin_ns, uint64_t now_ns)
 {
-	uint64_t base_ns = atomic_load_explicit(&team->base_ns, memory_order_relaxed);
-	uint64_t since_ns = now_ns > base_ns ? now_ns - base_ns : 0, before;
 	uint32_t threads = team->threads;
+	uint64_t before = 0;
 
+	now_ns = now_ns > begin_ns ? now_ns : begin_ns;
 	if (!threads || threads > OPENMP_THREADS_MAX)
 		return false;
-	if (since_ns > (OPENMP_ARRIVAL - 1) / threads)
-		since_ns = (OPENMP_ARRIVAL - 1) / threads;
-	before = threads == 1 ? 0
-			      : atomic_fetch_add_explicit(
-					&team->arrivals, OPENMP_ARRIVAL | since_ns, memory_order_acq_rel);
-	if (before / OPENMP_ARRIVAL + 1 != threads)
+	if (threads > 1)
+		before = atomic_fetch_add_explicit(
+			&team->arrivals, (now_ns - begin_ns) << OPENMP_TIMES_SHIFT | 1, memory_order_acq_rel);
+	if ((before & OPENMP_THREADS_MAX) + 1 != threads)
 		return false;
-	occasion(t, team, origin, now_ns, since_ns, before & (OPENMP_ARRIVAL - 1));
+	occasion(t, team, origin, begin_ns, now_ns, before >> OPENMP_TIMES_SHIFT);
 	return true;
 }
 
@@ -329,9 +340,10 @@ struct openmp_team *region_open(uint64_t address, bool is_serial, uint64_t code)
 	team_origin_set(team, &origin);
 	team->joined_ns = 0;
 	team->tells_wait = false;
-	atomic_store_explicit(&team->arrivals, 0, memory_order_relaxed);
+	/* The line of arrivals is the last one's, who may be on another processor: it is left there. */
+	if (atomic_load_explicit(&team->arrivals, memory_order_relaxed))
+		atomic_store_explicit(&team->arrivals, 0, memory_order_relaxed);
 	team->begin_ns = process_now_ns();
-	atomic_store_explicit(&team->base_ns, team->begin_ns, memory_order_relaxed);
 	generation_next(team);
 	openmp_push(o, &(struct openmp_record){.address = address,
 			       .origin = origin,
@@ -412,7 +424,7 @@ void region_begin(
 	struct thread *t = self_of();
 	struct openmp_record *open;
 
-	*body = (struct region_body){.team = team};
+	*body = (struct region_body){.team = team, .begin_ns = ticket->begin_ns};
 	if (!team)
 		return;
 	if (__atomic_load_n(&team->threads, __ATOMIC_RELAXED) != threads)
@@ -427,6 +439,7 @@ void region_begin(
 	if (!openmp_push(&t->openmp, &(struct openmp_record){.address = open ? open->address : address,
 					     .origin = team->origin,
 					     .team = team,
+					     .begin_ns = ticket->begin_ns,
 					     .generation = ticket->generation,
 					     .kind = OPENMP_REGION}))
 		return;
@@ -446,13 +459,13 @@ void region_end(const struct region_body *body)
 		return;
 	if (!is_same(t, body->epoch)) {
 		if (!t) /* else this is a fork child, which has not the parent's memory */
-			arrive(NULL, body->team, NULL, now_ns);
+			arrive(NULL, body->team, NULL, body->begin_ns, now_ns);
 		return;
 	}
 	openmp_pop(&t->openmp);
 	record = t->openmp.records[atomic_load_explicit(&t->openmp.depth, memory_order_relaxed)];
 	open = opening(&t->openmp, body->team);
-	is_last = arrive(t, body->team, &record.origin, now_ns);
+	is_last = arrive(t, body->team, &record.origin, body->begin_ns, now_ns);
 	if (open) {
 		open->kind = OPENMP_JOIN;
 		join_begin(t, body->team, is_last ? 0 : now_ns);
@@ -476,7 +489,7 @@ void region_leave(void)
 		return;
 	record = &t->openmp.records[depth - 1];
 	if (record->team->threads == 1) /* there was no barrier */
-		arrive(t, record->team, &record->origin, process_now_ns());
+		arrive(t, record->team, &record->origin, record->begin_ns, process_now_ns());
 	openmp_pop(&t->openmp);
 	depth--;
 	if (depth && t->openmp.records[depth - 1].kind == OPENMP_OPEN)
@@ -514,7 +527,7 @@ void region_wait_begin(struct region_wait *wait, enum openmp_kind kind, uint64_t
 	wait_begin(&wait->wait);
 	if (!wait->wait.thread)
 		wait->wait.begin_ns = process_now_ns();
-	wait->is_last = of && arrive(t, of->team, &of->origin, wait->wait.begin_ns);
+	wait->is_last = of && arrive(t, of->team, &of->origin, of->begin_ns, wait->wait.begin_ns);
 }
 
 /* The region was over before the wait: the worker was idle in between. */

@@ -40,6 +40,7 @@ struct region_body {
 	struct thread *thread; /* NULL: not measured */
 	uint64_t epoch;
 	struct openmp_team *team;
+	uint64_t begin_ns; /* the team's */
 };
 void region_begin(
 	struct region_body *body, const struct region_ticket *ticket, uint32_t threads, uint64_t address);

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* memory_use.c - see memory_use.h. */
+#include "blame/advise/memory_use.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline/code/gpu_arithmetic.h"
+
+#define STORE_TWICE 2.0 /* a sector that is written in part is read first */
+
+static bool is_global(const struct gpu_instruction *in)
+{
+	return in->bytes && (in->space == GPU_SPACE_GLOBAL || in->space == GPU_SPACE_ANY);
+}
+
+/* Cycles that the use of a load waits each time: its samples that stall for each that issued. */
+static double wait_of(const struct cause_samples *s)
+{
+	return s->all[STALL_NONE] > 0 ? s->all[STALL_GMEM] / s->all[STALL_NONE] : 0;
+}
+
+static void access_take(struct memory_scope *scope, const struct gpu_instruction *in,
+	const struct lanes_value *address, double issued)
+{
+	double waste = lanes_waste(address, in->bytes), needed = in->bytes * issued;
+
+	scope->all += issued;
+	scope->widest = in->bytes > scope->widest ? in->bytes : scope->widest;
+	if (!waste) {
+		scope->unknown += issued;
+		return;
+	}
+	scope->needed += needed;
+	scope->moved += needed * waste;
+	if (in->kind == GPU_KIND_STORE && waste >= MEMORY_WASTE_LEAST)
+		scope->moved += needed * waste * (STORE_TWICE - 1);
+}
+
+static void scope_take(struct memory_scope *scope, const struct gpu_instruction *in,
+	const struct lanes_value *address, const struct cause_samples *samples)
+{
+	double wait = wait_of(samples);
+
+	scope->longest = wait > scope->longest ? wait : scope->longest;
+	if (is_global(in))
+		access_take(scope, in, address, samples->all[STALL_NONE]);
+}
+
+/* ---- loads in vain ---- */
+
+/* Constants are no change: the compiler reads them anew in a loop. */
+static bool is_constant(const struct gpu_instruction *in)
+{
+	return in->space == GPU_SPACE_CONSTANT && !in->uses.words[0] && !in->uses.words[1] &&
+	       !in->uses.words[2] && !in->uses.words[3] && !in->uses.words[4];
+}
+
+static bool meets(const struct gpu_set *a, const struct gpu_set *b, unsigned words)
+{
+	for (unsigned w = 0; w < words; w++)
+		if (a->words[w] & b->words[w])
+			return true;
+	return false;
+}
+
+#define ADDRESS_WORDS (GPU_PREDICATE / 64)
+
+/* True when the loop changes what the address is made of. A store uses its data, too. */
+static bool is_changing(const struct kernel_code *code, uint32_t at, const struct gpu_set *changed)
+{
+	const struct gpu_instruction *in = &code->instructions[at];
+	const uint8_t *bytes = gpu_code_image(code->binary, code->addresses[at], 16);
+	struct gpu_arithmetic arithmetic;
+	uint64_t words[2];
+
+	if (in->kind != GPU_KIND_STORE || !bytes)
+		return meets(&in->uses, changed, ADDRESS_WORDS);
+	memcpy(words, bytes, sizeof words);
+	sass_arithmetic(words[0], words[1], &arithmetic);
+	return arithmetic.a.kind == GPU_OPERAND_REGISTER &&
+	       (gpu_set_has(changed, (unsigned)arithmetic.a.value) ||
+		       gpu_set_has(changed, (unsigned)arithmetic.a.value + 1));
+}
+
+/* changed: [loop] registers that its instructions define. */
+static void repeated_find(const struct kernel_code *code, const struct cause_samples *samples,
+	struct gpu_set *changed, struct memory_scope *scopes, bool *is_repeated)
+{
+	for (uint32_t i = 0; i < code->count; i++) {
+		const struct gpu_instruction *in = &code->instructions[i];
+
+		for (uint32_t loop = code->loop_of[i]; loop != LOOP_NONE && !is_constant(in);
+			loop = code->loops.loops[loop].parent)
+			for (unsigned w = 0; w < ADDRESS_WORDS; w++)
+				changed[loop].words[w] |= in->defines.words[w];
+	}
+	for (uint32_t i = 0; i < code->count; i++) {
+		const struct gpu_instruction *in = &code->instructions[i];
+
+		is_repeated[i] = (in->kind == GPU_KIND_LOAD || in->kind == GPU_KIND_STORE) && is_global(in) &&
+				 code->loop_of[i] != LOOP_NONE &&
+				 !is_changing(code, i, &changed[code->loop_of[i]]);
+		if (is_repeated[i])
+			scopes[code->loop_of[i] + 1].repeated += samples[i].all[STALL_NONE];
+	}
+}
+
+/* ---- products ---- */
+
+#define PRODUCTS_LEAST 8u
+
+/* Loaded from shared memory, or such a value converted. */
+static bool gives_factor(const struct gpu_instruction *in, const struct gpu_set *factors)
+{
+	if (in->kind == GPU_KIND_LOAD)
+		return in->space == GPU_SPACE_SHARED;
+	return (in->kind == GPU_KIND_CONVERT || strcmp(in->name, "HADD2") == 0 ||
+		       strcmp(in->name, "PRMT") == 0) &&
+	       meets(&in->uses, factors, GPU_UNIFORM / 64);
+}
+
+static bool is_product(const struct gpu_instruction *in, const struct gpu_set *factors)
+{
+	unsigned count = 0;
+
+	if (strcmp(in->name, "FFMA") != 0 && strncmp(in->name, "HFMA2", 5) != 0)
+		return false;
+	for (unsigned w = 0; w < GPU_UNIFORM / 64; w++)
+		count += (unsigned)__builtin_popcountll(in->uses.words[w] & factors->words[w]);
+	return count >= 2;
+}
+
+static void products_find(const struct kernel_code *code, struct memory_scope *scopes)
+{
+	struct gpu_set factors = {{0}};
+	uint32_t loop = LOOP_NONE;
+	unsigned products = 0;
+
+	for (uint32_t i = 0; i < code->count; i++)
+		if (code->instructions[i].kind == GPU_KIND_MATRIX)
+			return;
+	for (uint32_t i = 0; i < code->count; i++) {
+		const struct gpu_instruction *in = &code->instructions[i];
+
+		if (code->loop_of[i] != loop) {
+			factors = (struct gpu_set){{0}};
+			products = 0;
+			loop = code->loop_of[i];
+		}
+		products += is_product(in, &factors);
+		if (products >= PRODUCTS_LEAST && loop != LOOP_NONE)
+			scopes[loop + 1].is_product = true;
+		for (unsigned w = 0; w < GPU_UNIFORM / 64; w++)
+			factors.words[w] = gives_factor(in, &factors)
+						   ? factors.words[w] | in->defines.words[w]
+						   : factors.words[w] & ~in->defines.words[w];
+	}
+}
+
+/* ---- the whole ---- */
+
+bool memory_use_find(struct memory_use *use, const struct kernel_code *code, const struct lanes *lanes,
+	const struct cause_samples *samples)
+{
+	struct gpu_set *changed = calloc((size_t)code->loops.count + 1, sizeof *changed);
+	bool ok;
+
+	*use = (struct memory_use){calloc((size_t)code->loops.count + 1, sizeof *use->scopes),
+		calloc((size_t)code->count + 1, sizeof *use->is_repeated)};
+	ok = changed && use->scopes && use->is_repeated;
+	for (uint32_t i = 0; ok && i < code->count; i++) {
+		uint32_t loop = code->loop_of[i];
+
+		scope_take(&use->scopes[0], &code->instructions[i], &lanes->values[i], &samples[i]);
+		if (loop != LOOP_NONE)
+			scope_take(&use->scopes[loop + 1], &code->instructions[i], &lanes->values[i],
+				&samples[i]);
+	}
+	if (ok) {
+		repeated_find(code, samples, changed, use->scopes, use->is_repeated);
+		products_find(code, use->scopes);
+	}
+	free(changed);
+	return ok;
+}
+
+void memory_use_fini(struct memory_use *use)
+{
+	free(use->scopes);
+	free(use->is_repeated);
+	*use = (struct memory_use){0};
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sass_arithmetic.c - integer arithmetic in NVIDIA's machine code since Volta: see sass_operands.c for the
+ * encoding. Of results of two words it tells the low one: addresses differ between the threads of a warp by
+ * little.
+ */
+#include "timeline/code/gpu_arithmetic.h"
+
+#include "timeline/code/gpu_instruction.h"
+
+#define RZ 255u
+#define UNIFORM_ZERO 63u
+
+enum {
+	OP_MOV = 0x002,
+	OP_VOTE = 0x006,
+	OP_ISETP = 0x00c,
+	OP_IADD3 = 0x010,
+	OP_LEA = 0x011,
+	OP_LOP3 = 0x012,
+	OP_IMNMX = 0x017,
+	OP_SHF = 0x019,
+	OP_IMAD = 0x024,
+	OP_IMAD_WIDE = 0x025,
+	OP_VIADD = 0x036,
+	OP_VIMNMX = 0x048,
+	OP_CS2R = 0x005,
+	OP_S2R = 0x119,
+	OP_ULDC = 0x0b9,
+	OP_LDC = 0x182,
+	OP_REDUX = 0x1c4
+};
+enum {
+	FORM_REGISTER = 1,
+	FORM_C_IMMEDIATE,
+	FORM_C_CONSTANT,
+	FORM_IMMEDIATE,
+	FORM_CONSTANT,
+	FORM_UNIFORM,
+	FORM_C_UNIFORM
+};
+
+#define LUT_AND 0xc0u /* of LOP3: a & b */
+#define LUT_MERGE 0xe2u
+
+struct word {
+	uint64_t low, high;
+};
+
+static unsigned high_bits(struct word word, unsigned at, unsigned count)
+{
+	return (unsigned)(word.high >> (at - 64)) & ((1u << count) - 1);
+}
+
+static struct gpu_operand reg(unsigned number, bool is_negated)
+{
+	if (number == RZ)
+		return (struct gpu_operand){GPU_OPERAND_IMMEDIATE, 0, false};
+	return (struct gpu_operand){GPU_OPERAND_REGISTER, number, is_negated};
+}
+
+static struct gpu_operand a_of(struct word word)
+{
+	return reg(word.low >> 24 & 0xff, word.high >> 8 & 1);
+}
+
+/* What stands at bit 32, by the form. */
+static struct gpu_operand at_32(struct word word, unsigned form)
+{
+	unsigned number = (unsigned)(word.low >> 32);
+
+	switch (form) {
+	case FORM_IMMEDIATE:
+	case FORM_C_IMMEDIATE:
+		return (struct gpu_operand){GPU_OPERAND_IMMEDIATE, (int32_t)number, false};
+	case FORM_CONSTANT:
+	case FORM_C_CONSTANT:
+		return (struct gpu_operand){GPU_OPERAND_CONSTANT,
+			(int64_t)((word.low >> 54 & 0x1f) << 16 | (word.low >> 40 & 0x3fff) << 2),
+			word.low >> 63 & 1};
+	case FORM_UNIFORM:
+	case FORM_C_UNIFORM:
+		number &= 0x3f;
+		if (number == UNIFORM_ZERO)
+			return (struct gpu_operand){GPU_OPERAND_IMMEDIATE, 0, false};
+		return (struct gpu_operand){GPU_OPERAND_REGISTER, GPU_UNIFORM + number, word.low >> 63 & 1};
+	default:
+		return reg(number & 0xff, word.low >> 63 & 1);
+	}
+}
+
+static void b_and_c(struct word word, struct gpu_arithmetic *to)
+{
+	unsigned form = word.low >> 9 & 7;
+	struct gpu_operand first = at_32(word, form), second = reg(word.high & 0xff, word.high >> 11 & 1);
+	bool is_swapped = form == FORM_C_IMMEDIATE || form == FORM_C_CONSTANT || form == FORM_C_UNIFORM;
+
+	to->b = is_swapped ? second : first;
+	to->c = is_swapped ? first : second;
+}
+
+static enum gpu_special special_of(unsigned number)
+{
+	switch (number) {
+	case 0x00:
+		return GPU_SPECIAL_LANE;
+	case 0x21:
+		return GPU_SPECIAL_THREAD_X;
+	case 0x22:
+		return GPU_SPECIAL_THREAD_Y;
+	case 0x23:
+		return GPU_SPECIAL_THREAD_Z;
+	default:
+		/* Indexes of blocks. */
+		return number >= 0x25 && number <= 0x27 ? GPU_SPECIAL_WARP : GPU_SPECIAL_OTHER;
+	}
+}
+
+/* Funnel shifts of which one half is zero are plain ones. */
+static void shift(struct word word, struct gpu_arithmetic *to)
+{
+	bool is_right = high_bits(word, 76, 1), is_high = high_bits(word, 80, 1);
+	bool has_a = to->a.kind != GPU_OPERAND_IMMEDIATE, has_c = to->c.kind != GPU_OPERAND_IMMEDIATE;
+
+	if (is_right && (is_high || has_c != has_a) && !(has_a && has_c)) {
+		to->operation = GPU_SHIFT_RIGHT;
+		to->is_sign = !(high_bits(word, 73, 2) & 1);
+		to->a = is_high ? to->c : to->a;
+		to->c = reg(RZ, false);
+	} else if (!is_right && !is_high) {
+		to->operation = GPU_SHIFT_ADD;
+		to->c = reg(RZ, false);
+	}
+}
+
+static void lea(struct word word, struct gpu_arithmetic *to)
+{
+	struct gpu_operand added = to->b;
+
+	if (high_bits(word, 80, 1)) {
+		/* The high word of a shift to the left is a shift to the right, if nothing stands above. */
+		if (to->c.kind != GPU_OPERAND_IMMEDIATE)
+			return;
+		to->operation = GPU_SHIFT_RIGHT;
+		to->b = (struct gpu_operand){
+			GPU_OPERAND_IMMEDIATE, 32 - (int64_t)high_bits(word, 75, 5), false};
+		to->c = added;
+		return;
+	}
+	to->operation = GPU_SHIFT_ADD;
+	to->b = (struct gpu_operand){GPU_OPERAND_IMMEDIATE, high_bits(word, 75, 5), false};
+	to->c = added;
+}
+
+static void compare(struct word word, struct gpu_arithmetic *to)
+{
+	unsigned comparison = high_bits(word, 76, 3);
+
+	to->operation = GPU_COMPARE;
+	to->comparison = comparison == 2   ? GPU_COMPARE_EQUAL
+			 : comparison == 5 ? GPU_COMPARE_UNEQUAL
+					   : GPU_COMPARE_ORDER;
+}
+
+void sass_arithmetic(uint64_t word_low, uint64_t word_high, struct gpu_arithmetic *to)
+{
+	struct word word = {word_low, word_high};
+
+	*to = (struct gpu_arithmetic){.define = word_low >> 16 & 0xff, .a = a_of(word)};
+	b_and_c(word, to);
+	switch (word_low & 0x1ff) {
+	case OP_MOV:
+		to->operation = GPU_COPY;
+		to->a = to->b;
+		break;
+	case OP_ULDC:
+		to->operation = GPU_COPY;
+		to->a = to->b;
+		break;
+	case OP_LDC:
+		if (to->a.kind == GPU_OPERAND_IMMEDIATE) { /* no index */
+			to->operation = GPU_COPY;
+			to->a = to->b;
+		}
+		break;
+	case OP_VOTE:
+	case OP_CS2R:
+	case OP_REDUX:
+		to->operation = GPU_SAME;
+		break;
+	case OP_ISETP:
+		compare(word, to);
+		break;
+	case OP_IADD3:
+		to->operation = GPU_ADD;
+		break;
+	case OP_VIADD:
+		to->operation = GPU_ADD;
+		to->c = reg(RZ, false);
+		break;
+	case OP_IMNMX:
+	case OP_VIMNMX:
+		to->operation = GPU_EXTREME;
+		break;
+	case OP_LEA:
+		lea(word, to);
+		break;
+	case OP_LOP3:
+		if (high_bits(word, 72, 8) == LUT_AND)
+			to->operation = GPU_AND;
+		else if (high_bits(word, 72, 8) == LUT_MERGE)
+			to->operation = GPU_MERGE;
+		to->a.is_negated = to->c.is_negated = false;
+		break;
+	case OP_SHF:
+		to->a.is_negated = to->c.is_negated = false;
+		shift(word, to);
+		break;
+	case OP_IMAD:
+	case OP_IMAD_WIDE:
+		to->operation = GPU_MULTIPLY;
+		to->a.is_negated = false;
+		break;
+	case OP_S2R:
+		to->operation = GPU_SPECIAL;
+		to->special = special_of(high_bits(word, 72, 8));
+		break;
+	default:
+		/* Of accesses to memory the bit has another meaning. */
+		to->a.is_negated = false;
+	}
+}
