@@ -37,6 +37,14 @@ if command -v dpkg-deb >/dev/null; then
 	check "what is in no package is refused" grep -q 'odd/file is in no package' \
 		<("$HPCT_SOURCE/docs/packaging/deb.sh" tree 0.1.0-1 third 2>&1)
 	rm -r tree/odd
+	if [ ! -e tree/lib/libhpct.so.0 ]; then # of the archive's tree alone
+		touch tree/lib/libhpct.so.0
+		"$HPCT_SOURCE/docs/packaging/deb.sh" tree 0.1.0-1 library >log 2>&1 || fail "deb.sh: $(tail -n 3 log)"
+		dpkg-deb -e library/hpct_*.deb control
+		rm tree/lib/libhpct.so.0
+		check "the loader learns of the shared library" grep -qx 'activate-noawait ldconfig' control/triggers
+		check "what needs it depends on its package" grep -qx 'libhpct 0 hpct (= 0.1.0-1)' control/shlibs
+	fi
 	mkdir agent && dpkg-deb -x once/hpct-agent_*.deb agent
 	PATH=$work/agent/usr/bin:/usr/bin:/bin code "hpct-agent alone records" 3 hpct-record -o alone.hpct -- "$samples/exits" return 3 0.1
 	PATH=$work/root/usr/bin:/usr/bin:/bin

@@ -237,7 +237,8 @@ static void test_through_a_signal_handler(void **state)
 	for (unsigned i = 0; i < unwinder.count; i++)
 		exact += frames[i].exact;
 	assert_int_equal(exact, 2);
-	assert_true(unwinder.rows > 0);
+	/* Where the code of the kernel's frame is known by sight, it needs no row. */
+	assert_true(ARCH_TRAMPOLINE_BYTES || unwinder.rows > 0);
 }
 
 /* The quick way, which the handler takes: words straight from the stack. */
