@@ -243,7 +243,7 @@ enum event_unsampled {
 	EVENT_UNSAMPLED_READ,	 /* the program reads the sampling signal out of the queue by itself */
 	EVENT_UNSAMPLED_GONE,	 /* its timer was deleted */
 	EVENT_UNSAMPLED_BLOCKED, /* an agent that came later found the sampling signal blocked */
-	EVENT_UNSAMPLED_MISSED	 /* the collector's word: its CPU clock went on without samples */
+	EVENT_UNSAMPLED_MISSED	 /* its CPU clock went on without samples */
 };
 
 #define EVENT_NOT_PAUSED UINT64_MAX

@@ -15,9 +15,12 @@
 	UINT64_C(64000000000)	     /* before the call: who was not on its communicator then is no member */
 #define BACK_NS UINT64_C(1000000000) /* the first look back; the next ones are each twice as long */
 
-/* Neighbours in the order of the streams. */
+/* A process: its threads and its GPU queues, of each kind neighbours in the order of the streams. */
+enum part { THREADS, QUEUES, PARTS };
 struct peer {
-	uint32_t first, end; /* streams */
+	struct {
+		uint32_t first, end; /* streams */
+	} part[PARTS];
 	int64_t rank;
 };
 
@@ -26,8 +29,8 @@ struct search {
 	struct arena *arena;
 	uint64_t time_ns;
 	struct peer *peers;
-	uint32_t peer_count;
-	struct arrivals_call *calls; /* [CALLS_MAX] */
+	uint32_t peer_count, peer_last; /* peer_last: the last one found */
+	struct arrivals_call *calls;	/* [CALLS_MAX] */
 	uint32_t call_count;
 };
 
@@ -107,11 +110,12 @@ static void enter(struct search *search, uint32_t peer, const struct told *told,
 		search->peers[peer].rank = (int64_t)told->rank;
 }
 
+typedef void visit_call(
+	struct search *search, void *own, const struct told *told, uint64_t from_ns, uint64_t to_ns);
+
 /* Visits the collective calls among the spans of a stream that overlap the window. */
 static int each_call(struct search *search, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
-	void (*visit)(
-		struct search *search, void *own, const struct told *told, uint64_t from_ns, uint64_t to_ns),
-	void *own, struct error *error)
+	visit_call *visit, void *own, struct error *error)
 {
 	const struct batch *batch;
 	struct scan *scan;
@@ -143,10 +147,17 @@ static uint64_t before(uint64_t time_ns, uint64_t length_ns)
 	return time_ns > length_ns ? time_ns - length_ns : 0;
 }
 
-static bool has_calls(const struct run_stream *stream)
+/* Visits the collective calls of a process that overlap the window. */
+static int each_call_of(struct search *search, const struct peer *peer, uint64_t begin_ns, uint64_t end_ns,
+	visit_call *visit, void *own, struct error *error)
 {
-	return (stream->s.kind == STORE_STREAM_CPU || stream->s.kind == STORE_STREAM_GPU) &&
-	       stream->s.count[STORE_SPANS];
+	int rc = 0;
+
+	for (unsigned k = 0; k < PARTS; k++)
+		for (uint32_t s = peer->part[k].first; s < peer->part[k].end && !rc; s++)
+			if (run_stream(search->run, s)->s.count[STORE_SPANS])
+				rc = each_call(search, s, begin_ns, end_ns, visit, own, error);
+	return rc;
 }
 
 static int find_now(struct search *search, struct error *error)
@@ -154,10 +165,8 @@ static int find_now(struct search *search, struct error *error)
 	int rc = 0;
 
 	for (uint32_t p = 0; p < search->peer_count && !rc; p++)
-		for (uint32_t s = search->peers[p].first; s < search->peers[p].end && !rc; s++)
-			if (has_calls(run_stream(search->run, s)))
-				rc = each_call(search, s, before(search->time_ns, KILLED_NS),
-					search->time_ns + 1, visit_now, &p, error);
+		rc = each_call_of(search, &search->peers[p], before(search->time_ns, KILLED_NS),
+			search->time_ns + 1, visit_now, &p, error);
 	return rc;
 }
 
@@ -194,9 +203,7 @@ static int find_last(struct search *search, const struct peer *peer, uint64_t si
 	while (!rc && !last->told.number && end_ns > first_ns) {
 		uint64_t begin_ns = end_ns - first_ns > length_ns ? end_ns - length_ns : first_ns;
 
-		for (uint32_t s = peer->first; s < peer->end && !rc; s++)
-			if (has_calls(run_stream(search->run, s)))
-				rc = each_call(search, s, begin_ns, end_ns, visit_last, last, error);
+		rc = each_call_of(search, peer, begin_ns, end_ns, visit_last, last, error);
 		end_ns = begin_ns;
 		length_ns *= 2;
 	}
@@ -226,7 +233,7 @@ static int call_fill(struct search *search, struct arrivals_call *call, struct e
 			rank.last_number = last.told.number;
 			memcpy(rank.last, last.told.call, sizeof(rank.last));
 		}
-		rank.stream = peer->first;
+		rank.stream = peer->part[peer->part[THREADS].end ? THREADS : QUEUES].first;
 		rank.rank = peer->rank;
 		if (rank.rank < 0 && last.told.number && last.told.rank != UINT32_MAX)
 			rank.rank = (int64_t)last.told.rank;
@@ -246,6 +253,31 @@ static bool is_same(const struct run_stream *a, const struct run_stream *b)
 	       !strcmp(a->host, b->host);
 }
 
+static const struct run_stream *first_of(const struct search *search, const struct peer *peer)
+{
+	return run_stream(search->run, peer->part[peer->part[THREADS].end ? THREADS : QUEUES].first);
+}
+
+/* The stream's process; neighbours are of one, and queues come in the order of the threads. */
+static struct peer *peer_of(struct search *search, const struct run_stream *stream)
+{
+	uint32_t count = search->peer_count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct peer *peer = &search->peers[(search->peer_last + i) % count];
+
+		if (is_same(first_of(search, peer), stream)) {
+			search->peer_last = (uint32_t)(peer - search->peers);
+			return peer;
+		}
+		if (stream->s.kind == STORE_STREAM_CPU)
+			break;
+	}
+	search->peer_last = search->peer_count++;
+	search->peers[search->peer_last] = (struct peer){.rank = stream->s.rank};
+	return &search->peers[search->peer_last];
+}
+
 static int peers_make(struct search *search, struct error *error)
 {
 	uint32_t count = run_stream_count(search->run);
@@ -256,11 +288,15 @@ static int peers_make(struct search *search, struct error *error)
 		return error_memory(error);
 	for (uint32_t s = 0; s < count; s++) {
 		const struct run_stream *stream = run_stream(search->run, s);
+		struct peer *peer;
+		enum part part = stream->s.kind == STORE_STREAM_GPU ? QUEUES : THREADS;
 
-		if (!s || !is_same(run_stream(search->run, s - 1), stream))
-			search->peers[search->peer_count++] =
-				(struct peer){.first = s, .rank = stream->s.rank};
-		search->peers[search->peer_count - 1].end = s + 1;
+		if (stream->s.kind != STORE_STREAM_CPU && stream->s.kind != STORE_STREAM_GPU)
+			continue;
+		peer = peer_of(search, stream);
+		if (!peer->part[part].end)
+			peer->part[part].first = s;
+		peer->part[part].end = s + 1;
 	}
 	return 0;
 }

@@ -80,6 +80,7 @@ static void take_up(struct known *known)
 }
 
 #define AWAKE_NS 20000u /* of CPU time: more than the way out of sigwait takes */
+#define CLOSE_LOOKS 10
 
 /* A thread that has run in between, and not slept, was not in sigwait. */
 static enum inject_mask mask_of(struct known *known)
@@ -112,16 +113,16 @@ static void decide(struct known *known)
 	known->is_undecided = false;
 	known->is_blocked = mask == INJECT_BLOCKED;
 	adopt_offer(known->thread);
-	if (known->is_blocked)
+	if (known->is_blocked) {
 		thread_unsampled(ring, EVENT_UNSAMPLED_BLOCKED, ring->begin_ns);
-	else
-		thread_take_up_arm(known->thread);
+		return;
+	}
+	thread_take_up_cover(known->thread);
+	thread_take_up_arm(known->thread);
 }
 
-static void undecided_look(void)
+static void undecided_look_once(void)
 {
-	if (!all.has_undecided)
-		return;
 	all.has_undecided = false;
 	for (uint32_t i = 0; i < all.count; i++) {
 		struct known *known = &all.list[i];
@@ -129,6 +130,19 @@ static void undecided_look(void)
 		if (known->thread && known->is_undecided)
 			decide(known);
 		all.has_undecided |= known->thread && known->is_undecided;
+	}
+}
+
+/* A thread that sleeps often is seen to run for long enough between looks that follow each other closely
+ * alone. */
+static void undecided_look(void)
+{
+	static const struct timespec shortly = {0, 100000};
+
+	for (unsigned looks = 0; all.has_undecided && looks < CLOSE_LOOKS; looks++) {
+		if (looks)
+			nanosleep(&shortly, NULL);
+		undecided_look_once();
 	}
 }
 
@@ -152,9 +166,19 @@ static void blocked_look(void)
 	}
 }
 
+/* One that ends, or is left, before it was decided. */
+static void undecided_left(struct known *known)
+{
+	struct event_ring *ring = known->thread->ring.shared;
+
+	if (known->is_undecided)
+		thread_unsampled(ring, EVENT_UNSAMPLED_MISSED, ring->begin_ns);
+}
+
 static void let_go(struct known *known)
 {
 	if (known->thread) {
+		undecided_left(known);
 		adopt_withdraw(known->thread);
 		thread_lost(known->thread);
 	}
@@ -215,7 +239,6 @@ static void list_read(void)
 
 uint32_t inject_threads_begin(void)
 {
-	static const struct timespec shortly = {0, 300000};
 	uint32_t found = 0;
 
 	memset(&all, 0, sizeof(all));
@@ -223,10 +246,6 @@ uint32_t inject_threads_begin(void)
 	adopt_begin();
 	inject_proc_stacks_read();
 	list_read();
-	if (all.has_undecided) {
-		nanosleep(&shortly, NULL);
-		undecided_look();
-	}
 	for (uint32_t i = 0; i < all.count; i++)
 		found += all.list[i].thread != NULL;
 	return found;
@@ -250,9 +269,14 @@ void inject_threads_look(void)
 
 void inject_threads_stop(void)
 {
-	for (uint32_t i = 0; i < all.count; i++)
-		if (all.list[i].thread)
-			all.list[i].thread->source->disarm(all.list[i].thread);
+	for (uint32_t i = 0; i < all.count; i++) {
+		struct known *known = &all.list[i];
+
+		if (!known->thread)
+			continue;
+		undecided_left(known);
+		known->thread->source->disarm(known->thread);
+	}
 }
 
 void inject_threads_free(void)

@@ -325,6 +325,19 @@ int thread_take_up(struct thread *t, uint32_t tid, uint32_t index)
 	return 0;
 }
 
+void thread_take_up_cover(struct thread *t)
+{
+	const struct event_ring *ring = t->ring.shared;
+	uint64_t cpu_ns = process_cpu_of_thread_ns(ring->tid);
+	uint64_t known = ring->cpu_begin_ns + start_stop_off_ns(ring, cpu_ns) + t->covered_ns;
+
+	if (cpu_ns <= known)
+		return;
+	t->saved_ns += cpu_ns - known;
+	t->covered_ns += cpu_ns - known;
+	thread_saved_publish(t);
+}
+
 void thread_take_up_arm(struct thread *t)
 {
 	sampler_arm(t);
@@ -333,12 +346,21 @@ void thread_take_up_arm(struct thread *t)
 void thread_lost(struct thread *t)
 {
 	struct event_ring *ring = t->ring.shared;
+	uint64_t now_ns = process_now_ns(), rest;
 
 	t->source->disarm(t);
+	if (ring_enter(&t->ring)) { /* it may have ended ahead of the sample that its saved weight waits for */
+		sample_publish_pathless(t, now_ns);
+		rest = sample_saved_take(t);
+		if (rest)
+			sample_publish(t, t->node, EVENT_F_LAST, rest, now_ns);
+		ring_leave(&t->ring);
+		thread_saved_publish(t);
+	}
 	/* Its clock has gone with it. */
 	atomic_store(
 		&ring->cpu_end_ns, ring->cpu_begin_ns + atomic_load(&ring->paused_cpu_ns) + t->covered_ns);
-	atomic_store(&ring->end_ns, process_now_ns());
+	atomic_store(&ring->end_ns, now_ns);
 	atomic_store_explicit(&ring->state, EVENT_RING_ENDED, memory_order_release);
 	thread_free(t);
 }

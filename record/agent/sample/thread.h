@@ -182,8 +182,10 @@ void thread_end(struct thread *thread);
 /* For a thread of this process that was there before the agent, or that began without its knowledge; from
  * another thread. thread_take_up claims its ring and writes its first record; negative: no ring is left, the
  * block is the caller's. thread_take_up_arm then starts its sampling: its first sample adopts the block
- * (adopt.h). thread_lost: it has ended, and no handler of it is at work; frees the block. */
+ * (adopt.h); thread_take_up_cover, ahead of it, gives that sample the CPU time since the thread was taken up.
+ * thread_lost: it has ended, and no handler of it is at work; frees the block. */
 int thread_take_up(struct thread *thread, uint32_t tid, uint32_t index);
+void thread_take_up_cover(struct thread *thread);
 void thread_take_up_arm(struct thread *thread);
 void thread_lost(struct thread *thread);
 
