@@ -109,7 +109,10 @@ END
 gcc -O1 -o parent parent.c
 ./parent >parent.out &
 pid=$!
-has_handler() { (("0x$(sed -n 's/^SigCgt:\t//p' "/proc/$pid/status")" >> 11 & 1)); }
+has_handler() { # its own: until its exec it is the shell, which has one
+	[ "$(tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null)" = ./parent ] &&
+		(("0x$(sed -n 's/^SigCgt:\t//p' "/proc/$pid/status")" >> 11 & 1))
+}
 await has_handler
 hpct-record -p "$pid" --inject -o parent.hpct 2>parent.err &
 recorder=$!

@@ -25,11 +25,15 @@ struct jump {
 	uint32_t row, node;
 	struct cell cell; /* its first */
 	uint32_t context; /* in which it waits; 0: not known */
-	bool is_for_end;  /* for the end of a thread or child */
+	enum {
+		OTHERS, /* or not known */
+		SLEEP,	/* the thread's own wish */
+		AN_END	/* of a thread or child, which the others' waits explain */
+	} awaits;
 };
 
 struct jumps {
-	struct jump items[JUMPS_MAX + 1]; /* the longest first */
+	struct jump items[JUMPS_MAX + 1]; /* the longest first, of each kind */
 	uint32_t count;
 	uint64_t all_ns;
 	uint32_t all;
@@ -50,15 +54,19 @@ static bool is_libc(const struct run_function *function)
 	return !function->module[0] || strncmp(base ? base + 1 : function->module, "libc.", 5) == 0;
 }
 
-static bool is_end_call(const struct run_function *function)
+static int awaits_of_call(const struct run_function *function)
 {
-	static const char *const calls[] = {"pthread_join", "pthread_timedjoin_np", "pthread_clockjoin_np",
+	static const char *const ends[] = {"pthread_join", "pthread_timedjoin_np", "pthread_clockjoin_np",
 		"__pthread_clockjoin_ex", "wait", "wait3", "wait4", "waitid", "waitpid"};
+	static const char *const sleeps[] = {"sleep", "usleep", "nanosleep", "clock_nanosleep", "thrd_sleep"};
 
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		if (strcmp(function->name, calls[i]) == 0)
-			return is_libc(function);
-	return false;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (strcmp(function->name, ends[i]) == 0)
+			return is_libc(function) ? AN_END : OTHERS;
+	for (size_t i = 0; i < sizeof(sleeps) / sizeof(*sleeps); i++)
+		if (strcmp(function->name, sleeps[i]) == 0)
+			return is_libc(function) ? SLEEP : OTHERS;
+	return OTHERS;
 }
 
 /* The context with most of the state's time in a column. */
@@ -91,15 +99,15 @@ static uint32_t functions_of(
 	return count;
 }
 
-static bool is_for_end(const struct session *session, uint32_t context)
+static int awaits_of(const struct session *session, uint32_t context)
 {
 	const struct run_function *functions[END_FRAMES];
 	uint32_t count = functions_of(session, context, functions, END_FRAMES);
 
 	for (uint32_t i = 0; i < count; i++)
-		if (is_end_call(functions[i]))
-			return true;
-	return false;
+		if (awaits_of_call(functions[i]))
+			return awaits_of_call(functions[i]);
+	return OTHERS;
 }
 
 /* "audit/read_accounts/pthread_mutex_lock": the innermost frames that have a name, as many as fit. */
@@ -133,7 +141,7 @@ static void put_calls(
 
 static bool is_before(const struct jump *a, const struct jump *b)
 {
-	return a->is_for_end != b->is_for_end ? b->is_for_end : a->length_ns >= b->length_ns;
+	return a->awaits != b->awaits ? a->awaits < b->awaits : a->length_ns >= b->length_ns;
 }
 
 static void add(struct jumps *jumps, const struct jump *jump)
@@ -171,7 +179,7 @@ static void add_row(struct session *session, struct jumps *jumps, uint32_t row)
 			jump.begin_ns = frame_column_ns(&session->frame, c);
 			jump.cell = cell;
 			jump.context = context_of(line, c, cell.state);
-			jump.is_for_end = is_for_end(session, jump.context);
+			jump.awaits = awaits_of(session, jump.context);
 		}
 		jump.length_ns += frame_column_length(&session->frame, c);
 	}
