@@ -122,8 +122,8 @@ def decorated(f):
     return around
 
 
-@decorated
-def read():
+@decorated  # -> decorated
+def read():  # -> decorated
     namespace = {}
     exec("def made(n):\n    return sum(range(n))", namespace)
     return namespace["made"](2000)
