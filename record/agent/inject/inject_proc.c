@@ -161,15 +161,15 @@ enum inject_mask inject_proc_mask(uint32_t tid, int signal, uint64_t *sleeps)
 {
 	char text[4096];
 	const char *mask, *switches;
+	bool is_blocked;
 
 	thread_read(tid, "/status", text, sizeof(text));
 	mask = strstr(text, "\nSigBlk:\t");
 	switches = strstr(text, "\nvoluntary_ctxt_switches:\t");
 	*sleeps = switches ? strtoull(switches + 26, NULL, 10) : 0;
-	if (mask && strtoull(mask + 9, NULL, 16) >> (signal - 1) & 1)
-		return INJECT_BLOCKED;
+	is_blocked = mask && strtoull(mask + 9, NULL, 16) >> (signal - 1) & 1;
 	thread_read(tid, "/syscall", text, sizeof(text));
 	if (text[0] == 'r') /* "running" */
-		return INJECT_RUNS;
-	return strtoul(text, NULL, 10) == SYS_rt_sigtimedwait ? INJECT_BLOCKED : INJECT_OPEN;
+		return is_blocked ? INJECT_RUNS_BLOCKED : INJECT_RUNS;
+	return is_blocked || strtoul(text, NULL, 10) == SYS_rt_sigtimedwait ? INJECT_BLOCKED : INJECT_OPEN;
 }

@@ -27,11 +27,12 @@ bool inject_proc_is_called(uint32_t tid, const char *name);
 
 /* Whether the thread blocks that signal. While it waits in sigwait, the kernel shows its mask without the
  * signals that it waits for: of a thread that waits the call tells; one that runs, or wants to, may just have
- * been woken there. */
+ * been woken there. And libc blocks all signals for moments, as when it begins a thread. */
 enum inject_mask {
 	INJECT_BLOCKED,
 	INJECT_OPEN,
-	INJECT_RUNS /* it runs, and seems not to */
+	INJECT_RUNS,	    /* it runs, and seems not to */
+	INJECT_RUNS_BLOCKED /* it runs, and seems to */
 };
 /* *sleeps: how often it has slept so far. */
 enum inject_mask inject_proc_mask(uint32_t tid, int signal, uint64_t *sleeps);

@@ -25,9 +25,11 @@ struct known {
 	bool is_there;	   /* in the listing that is being read */
 	bool is_undecided; /* whether it blocks the sampling signal: it has no timer yet */
 	bool is_blocked;   /* it does, and has none */
-	/* When it was first seen to run, with the signal open: its clock (0: not yet), and how often it had
-	 * slept. */
+	/* When it was first seen to run, with the signal as it seems: its clock (0: not yet), and how often
+	 * it had slept. */
 	uint64_t cpu_ns, sleeps;
+	enum inject_mask seems;
+	bool was_blocked; /* at the last look, while it is sampled */
 	struct thread *thread;
 };
 
@@ -79,24 +81,28 @@ static void take_up(struct known *known)
 	atomic_fetch_add(&process.shared->threads_unmonitored, 1);
 }
 
-#define AWAKE_NS 20000u /* of CPU time: more than the way out of sigwait takes */
+/* CPU time: more than the way out of sigwait takes; more than libc blocks all signals for. */
+#define AWAKE_NS 20000u
+#define BLOCKED_NS 2000000u
 #define CLOSE_LOOKS 10
 
-/* A thread that has run in between, and not slept, was not in sigwait. */
+/* A thread that has run in between, not slept, and seems the same, was neither in sigwait nor in such a
+ * moment. */
 static enum inject_mask mask_of(struct known *known)
 {
 	uint64_t sleeps, cpu_ns;
 	enum inject_mask mask = inject_proc_mask(known->tid, AGENT_SIGNAL, &sleeps);
-	bool is_second = known->cpu_ns && known->sleeps == sleeps;
+	bool is_second = known->cpu_ns && known->sleeps == sleeps && known->seems == mask;
 
-	if (mask != INJECT_RUNS) {
+	if (mask != INJECT_RUNS && mask != INJECT_RUNS_BLOCKED) {
 		known->cpu_ns = 0;
 		return mask;
 	}
 	cpu_ns = process_cpu_of_thread_ns(known->tid);
-	if (is_second && cpu_ns > known->cpu_ns + AWAKE_NS)
-		return INJECT_OPEN;
+	if (is_second && cpu_ns > known->cpu_ns + (mask == INJECT_RUNS ? AWAKE_NS : BLOCKED_NS))
+		return mask == INJECT_RUNS ? INJECT_OPEN : INJECT_BLOCKED;
 	known->sleeps = sleeps;
+	known->seems = mask;
 	if (!is_second)
 		known->cpu_ns = cpu_ns;
 	return INJECT_RUNS;
@@ -156,9 +162,12 @@ static void blocked_look(void)
 	if (!known || !known->thread || known->is_undecided)
 		return;
 	mask = mask_of(known);
+	known->was_blocked &= mask == INJECT_BLOCKED;
 	if (known->is_blocked && mask == INJECT_OPEN) {
 		known->is_blocked = false;
 		thread_take_up_arm(known->thread);
+	} else if (!known->is_blocked && mask == INJECT_BLOCKED && !known->was_blocked) {
+		known->was_blocked = true; /* for a moment, perhaps */
 	} else if (!known->is_blocked && mask == INJECT_BLOCKED) {
 		known->is_blocked = true;
 		known->thread->source->disarm(known->thread);
