@@ -140,11 +140,11 @@ same "an exec: generations" "0 1" "$(hpct-info exec.hpct --streams --format tsv 
 cat >children.sh <<'END'
 while ! [ -e stop ]; do ./once; done
 END
-echo 'int main(void) { for (volatile long i = 0; i < 20000000; i++) ; }' >once.c
+echo 'int main(void) { for (volatile long i = 0; i < 60000000; i++) ; }' >once.c
 gcc -O0 -o once once.c
 start sh ./children.sh
 attach script -e CPUTIME@f1000
-await sampled script 300
+await sampled script 600
 touch stop
 wait "$pid"
 wait "$recorder"
