@@ -184,10 +184,7 @@ static struct lanes_value product(const struct finding *finding, const struct st
 	int64_t by;
 
 	if (constant_of(left, &by)) {
-		struct lanes_value swap = a;
-
 		a = b;
-		b = swap;
 	} else if (!constant_of(right, &by)) {
 		if (a.kind > LANES_STEP || b.kind > LANES_STEP || a.step || b.step)
 			return unknown(worse(a, b));

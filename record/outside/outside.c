@@ -57,7 +57,7 @@ static unsigned threads_watch(struct outside *outside, struct outside_target *ta
 			atomic_fetch_add(&target->shared->threads_unmonitored, 1);
 			continue;
 		}
-		found += outside_thread_new(outside, target, tid, clock_now_ns(), false) != NULL;
+		found += outside_thread_new(outside, target, tid, 0, false) != NULL;
 	}
 	closedir(list);
 	return found;

@@ -203,7 +203,7 @@ void outside_python_free(struct outside_target *target);
 /* outside_thread.c */
 
 struct outside_thread *outside_thread_find(struct outside *outside, uint32_t tid);
-/* Makes it known; NULL: no ring or no memory. */
+/* Makes it known, from begin_ns on (0: from now on, one that lived before); NULL: no ring or no memory. */
 struct outside_thread *outside_thread_new(struct outside *outside, struct outside_target *target,
 	uint32_t tid, uint64_t begin_ns, bool is_born);
 /* The node of a call path, from registers and a copy of the stack from its stack pointer up. */

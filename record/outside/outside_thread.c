@@ -16,6 +16,8 @@
 
 #define NODES_MAX (1u << 19) /* call-path nodes of a thread */
 #define BEGIN_BYTES 1024u    /* frames of the code that begins a program */
+#define LOOK_NS 200000u	     /* between two readings of the time around one of a thread's clock */
+#define LOOKS 10
 
 static unsigned hash_of(uint32_t tid)
 {
@@ -151,6 +153,21 @@ static void pauses_pass(struct outside_thread *thread, uint64_t time_ns)
 	}
 }
 
+/* Reads a thread's state and clock. Returns when: on a busy machine much can happen between two lines, and
+ * weights are held against the clock. */
+static uint64_t look_now(uint32_t pid, uint32_t tid, char *state, uint64_t *cpu_ns)
+{
+	uint64_t begin_ns, end_ns;
+	unsigned looks = 0;
+
+	do {
+		begin_ns = clock_now_ns();
+		outside_thread_look(pid, tid, state, cpu_ns);
+		end_ns = clock_now_ns();
+	} while (end_ns - begin_ns > LOOK_NS && ++looks < LOOKS);
+	return end_ns;
+}
+
 struct outside_thread *outside_thread_new(
 	struct outside *outside, struct outside_target *target, uint32_t tid, uint64_t begin_ns, bool is_born)
 {
@@ -175,12 +192,14 @@ struct outside_thread *outside_thread_new(
 	context_tree_init(&thread->tree, thread->tree_memory, NODES_MAX);
 	thread->target = target;
 	thread->tid = tid;
+	if (!begin_ns)
+		begin_ns = look_now(target->pid, tid, &state, &cpu_ns);
+	else if (!is_born)
+		outside_thread_look(target->pid, tid, &state, &cpu_ns);
 	thread->begin_ns = thread->last_ns = begin_ns;
 	thread->root = tid == target->pid ? EVENT_NODE_PROGRAM_ROOT : EVENT_NODE_THREAD_ROOT;
 	thread->partial_root = tid == target->pid ? EVENT_NODE_PARTIAL_PROGRAM : EVENT_NODE_PARTIAL_THREAD;
 	thread->node = thread->root;
-	if (!is_born)
-		outside_thread_look(target->pid, tid, &state, &cpu_ns);
 	thread->was_asleep = state != 'R';
 	header_fill(thread, ring, cpu_ns);
 	ring_init(&thread->ring, ring, EVENT_RING_DATA);

@@ -120,8 +120,8 @@ static inline uint64_t store_squeeze(uint64_t sevens)
 
 static inline uint64_t store_input_varint(struct store_input *input)
 {
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the analyzer takes the slow path's result for
-	 * null */
+	/* The analyzer takes the slow path's result for null. */
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 	if (!input->bad && input->at < input->end && *input->at < 0x80)
 		return *input->at++;
 	return store_input_varint_long(input);

@@ -46,8 +46,8 @@ static size_t ascii_length(const unsigned char *at, size_t size, const char spec
 {
 	size_t i = 0;
 
-	while (i < size && at[i] >= 0x20 && at[i] < 0x7f && at[i] != special[0] && at[i] != special[1] &&
-		at[i] != special[2])
+	while (i < size && at[i] >= 0x20 && at[i] < 0x7f && at[i] != (unsigned char)special[0] &&
+		at[i] != (unsigned char)special[1] && at[i] != (unsigned char)special[2])
 		i++;
 	return i;
 }

@@ -267,6 +267,7 @@ static struct profile_lone lone_of(const struct profile *profile, const struct p
 
 	for (size_t i = 0; i < profile->count; i++) {
 		const struct profile_row *row = &profile->rows[i];
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there are no nodes without it */
 		bool is_lone = places->profiles[places->nodes[first + i]] == 1;
 		double own = profile->metric_count ? real_of(&profile->metrics[0], row->exclusive[0]) : 0;
 
