@@ -114,6 +114,7 @@ static bool piece_add(struct critical_run *critical, struct exact_share_sums *su
 {
 	uint32_t context = context_of(piece);
 
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the list has count segments */
 	while (*first < count && segments[*first]->end_ns <= piece->begin_ns)
 		(*first)++;
 	for (size_t i = *first; i < count && segments[i]->begin_ns < piece->end_ns; i++) {
@@ -145,6 +146,7 @@ static bool piece_keep(struct critical_run *critical, uint32_t stream, const str
 	if (!array_widen(&critical->pieces, &critical->piece_capacity, critical->piece_count,
 		    sizeof(*critical->pieces)))
 		return false;
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): it was widened */
 	critical->pieces[critical->piece_count++] =
 		(struct critical_piece){piece->begin_ns, piece->end_ns, stream, piece->context};
 	return true;
@@ -160,6 +162,7 @@ static int stream_add(struct critical_run *critical, struct exact_share_sums *su
 	size_t first = 0;
 	long read = 0;
 	int result = extent_open(&walk, critical->run, stream,
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no list without segments */
 		critical->keeps_work ? graph->begin_ns : segments[0]->begin_ns,
 		critical->keeps_work ? graph->end_ns : segments[count - 1]->end_ns, error);
 
@@ -331,6 +334,7 @@ static bool work_put(struct critical_work *work, const struct critical_piece *pi
 	}
 	if (!array_widen(&work->list, &work->capacity, work->count, sizeof(*work->list)))
 		return false;
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): it was widened */
 	work->list[work->count++] = (struct critical_change){piece->begin_ns, piece->end_ns, piece->stream};
 	return true;
 }
