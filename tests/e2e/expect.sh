@@ -166,8 +166,10 @@ clocks() {
 			if (clock[s] == "-" && b != "-" && e != "-")
 				weight[s] = 0 # measured from outside until its agent came: those are not of the agent
 			clock[s] = b == "-" || e == "-" ? "-" : e - b - (p == "-" ? 0 : p)
-			period[s] = attribute(a, "period_ns"); name[s] = attribute(a, "name")
+			period[s] = attribute(a, "period_ns"); name[s] = attribute(a, "name"); begin[s] = $c["begin_ns"]
 		}
+		# an agent that came later did not sample it: it never saw that the thread takes its signal
+		$c["op"] == "unmonitored" && $c["begin_ns"] == begin[$c["stream"]] { clock[$c["stream"]] = "-" }
 		END {
 			for (s in seen)
 				printf "%s\t%.0f\t%s\t%s\t%s\t%.0f\n", s, weight[s], clock[s], period[s], name[s], last[s]
