@@ -29,6 +29,10 @@ struct known {
 	 * it had slept. */
 	uint64_t cpu_ns, sleeps;
 	enum inject_mask seems;
+	/* Looks in a row at which it ran with the signal open, each after more work; its clock at the last.
+	 */
+	unsigned open_looks;
+	uint64_t open_cpu_ns;
 	bool was_blocked; /* at the last look, while it is sampled */
 	struct thread *thread;
 };
@@ -85,9 +89,10 @@ static void take_up(struct known *known)
 #define AWAKE_NS 20000u
 #define BLOCKED_NS 2000000u
 #define CLOSE_LOOKS 10
+#define OPEN_LOOKS 20 /* in a row: a thread that works with the signal blocked is seen to in one of them */
 
 /* A thread that has run in between, not slept, and seems the same, was neither in sigwait nor in such a
- * moment. */
+ * moment. One that sleeps too often for that is known by many looks. */
 static enum inject_mask mask_of(struct known *known)
 {
 	uint64_t sleeps, cpu_ns;
@@ -96,11 +101,19 @@ static enum inject_mask mask_of(struct known *known)
 
 	if (mask != INJECT_RUNS && mask != INJECT_RUNS_BLOCKED) {
 		known->cpu_ns = 0;
+		known->open_looks = mask == INJECT_BLOCKED ? 0 : known->open_looks;
 		return mask;
 	}
 	cpu_ns = process_cpu_of_thread_ns(known->tid);
 	if (is_second && cpu_ns > known->cpu_ns + (mask == INJECT_RUNS ? AWAKE_NS : BLOCKED_NS))
 		return mask == INJECT_RUNS ? INJECT_OPEN : INJECT_BLOCKED;
+	if (mask == INJECT_RUNS_BLOCKED) {
+		known->open_looks = 0;
+	} else if (cpu_ns > known->open_cpu_ns + AWAKE_NS) {
+		known->open_cpu_ns = cpu_ns;
+		if (++known->open_looks >= OPEN_LOOKS)
+			return INJECT_OPEN;
+	}
 	known->sleeps = sleeps;
 	known->seems = mask;
 	if (!is_second)
