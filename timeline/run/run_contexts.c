@@ -87,13 +87,12 @@ static int unify(struct run *run, unsigned p, uint32_t id, const struct store_ha
 static int map_part(struct run *run, unsigned p, uint32_t first, struct error *error)
 {
 	struct run_part *part = &run->parts[p];
-	uint32_t count, *map;
+	uint32_t count;
 	const struct store_context *contexts = store_reader_contexts(part->reader, &count);
 	int code = 0;
 
-	if (!array_resize(&part->contexts, (size_t)count + 1, sizeof *map))
+	if (!array_resize(&part->contexts, (size_t)count + 1, sizeof *part->contexts))
 		return error_memory(error);
-	map = part->contexts;
 	for (uint32_t id = first; id < count && !code; id++)
 		code = unify(run, p, id, &contexts[id].hash, error);
 	part->context_count = count;

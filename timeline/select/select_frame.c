@@ -97,6 +97,7 @@ static bool limit_unit(struct select_frame_condition *condition, const char *at)
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
 		size_t size = strlen(units[i].name);
 
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): strtod's end is in the text */
 		if (strncmp(at, units[i].name, size) == 0 && at[size + strspn(at + size, " ")] == '\0') {
 			condition->limit *= units[i].factor;
 			condition->is_percent = i == 0;
