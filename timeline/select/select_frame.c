@@ -97,7 +97,6 @@ static bool limit_unit(struct select_frame_condition *condition, const char *at)
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
 		size_t size = strlen(units[i].name);
 
-		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): strtod's end is in the text */
 		if (strncmp(at, units[i].name, size) == 0 && at[size + strspn(at + size, " ")] == '\0') {
 			condition->limit *= units[i].factor;
 			condition->is_percent = i == 0;
@@ -111,6 +110,7 @@ static bool limit_unit(struct select_frame_condition *condition, const char *at)
 static bool take_limit(struct select_frame_condition *condition)
 {
 	const char *at = condition->glob;
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a condition has its glob */
 	size_t signs = 1 + (at[1] == '=');
 	char *end;
 
