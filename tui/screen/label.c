@@ -200,7 +200,7 @@ void label_program(char *out, const char *name, int cells, bool is_ascii)
 		return;
 	}
 	if (role)
-		memmove(out, role + 1, strlen(role));
+		memmove(out, role + 1, strlen(role + 1) + 1);
 	if (text_cells(out) > cells)
 		cut_middle(out, cells, is_ascii);
 }
