@@ -185,7 +185,7 @@ int main(int argc, char **argv)
 		if (ask(&asked, passes, m, &error))
 			return fail(&error);
 		printf("%llu\t%lld\t%.3f\t%.1f\t%s\t%u\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%u\t%u\n",
-			(unsigned long long)(passes * METRICS), (long long)status.st_blocks * 512,
+			(unsigned long long)passes * METRICS, (long long)status.st_blocks * 512,
 			(double)status.st_blocks * 512 / (double)(passes * METRICS),
 			begin_ms * 1e6 / (double)(passes * METRICS), metrics[m].name, WINDOWS,
 			asked.ms[WINDOWS / 2], asked.ms[WINDOWS * 99 / 100], asked.ms[WINDOWS - 1],

@@ -19,7 +19,7 @@ static bool test_is_own(void)
 }
 
 #define process_is_own test_is_own
-#include "record/agent/sample/start_stop.c"
+#include "record/agent/sample/start_stop.c" /* NOLINT(bugprone-suspicious-include): its state */
 
 static bool is_parked, counts = true;
 

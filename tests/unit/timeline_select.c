@@ -388,7 +388,7 @@ static void test_any_context(void **unused)
 	contexts[2] = small_path(run.writer, "main;a;a");
 	store_writer_metric(run.writer, "CPUTIME", "ns", false);
 	for (int i = 0; i < 3; i++)
-		small_sample(run.writer, stream, (uint64_t)(10 * i), contexts[i], 0, 1);
+		small_sample(run.writer, stream, 10 * (uint64_t)i, contexts[i], 0, 1);
 	small_ready(&run);
 	assert_int_equal(select_cost_new(&cost, run.run, &stream, 1, 0, 100, &error), 0);
 	assert_int_equal(select_cost_scope(cost, run_context(run.run, contexts[0])->scope).own_ns, 10);
