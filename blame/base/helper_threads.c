@@ -5,8 +5,8 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "store/base/path.h"
 #include "store/read/reader.h"
-#include "timeline/base/path.h"
 #include "timeline/sum/window.h"
 
 static bool is_any(const char *text, const char *const *globs, size_t count)

@@ -5,7 +5,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "timeline/base/path.h"
+#include "store/base/path.h"
 
 static bool is_any(const char *text, const char *const *globs, size_t count)
 {

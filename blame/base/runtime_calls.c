@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "blame/base/mpi_name.h"
-#include "timeline/base/path.h"
+#include "store/base/path.h"
 
 /* Of files: whose functions are a runtime's. */
 static const char *const modules[] = {"libcuda.so*", "libcudart.so*", "libnvidia-*", "libOpenCL.so*",

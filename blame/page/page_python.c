@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "blame/page/page_text.h"
-#include "timeline/base/path.h"
+#include "store/base/path.h"
 
 #define LOOKED_AT 65536 /* contexts, the earliest: a program that runs Python for long does so there, too */
 #define SEEN_LEAST 100	/* a hundredth of the checked ones: not just one script of a build */

@@ -8,14 +8,13 @@
 #include <sys/syscall.h>
 
 #include "record/process/remote_symbols.h"
+#include "store/base/path.h"
 
 /* ---- modules ---- */
 
 static const char *base_of(const struct remote_unwind_module *module)
 {
-	const char *slash = module->path ? strrchr(module->path, '/') : NULL;
-
-	return slash ? slash + 1 : module->path ? module->path : "";
+	return module->path ? path_base(module->path) : "";
 }
 
 static bool begins(const char *text, const char *with)

@@ -12,6 +12,7 @@
 #include "record/base/refusal_text.h"
 #include "record/base/rendezvous.h"
 #include "record/process/modules.h"
+#include "store/base/path.h"
 
 void summary_init(struct summary *summary, const char *events)
 {
@@ -84,13 +85,6 @@ static void sampling_add(struct summary *summary, const struct measured_process 
 			uncounted_add(summary, &shared->counters[i]);
 }
 
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static bool has_library(const struct measured_process *process, const char *name)
 {
 	const struct event_module *table = (const void *)((const char *)process->shared + EVENT_MODULES_AT);
@@ -101,7 +95,7 @@ static bool has_library(const struct measured_process *process, const char *name
 			continue;
 		memcpy(path, table[i].path, sizeof(path)); /* the program may change it */
 		path[sizeof(path) - 1] = '\0';
-		if (!strcmp(base_of(path), name))
+		if (!strcmp(path_base(path), name))
 			return true;
 	}
 	return false;
@@ -113,7 +107,7 @@ static void unnamed_code_add(struct summary *summary, const struct measured_proc
 	if (!process->modules.jit || process->perf_map.entry_count || process->is_outside)
 		return;
 	summary->has_unnamed_java |= has_library(process, "libjvm.so");
-	summary->has_unnamed_node |= !strcmp(base_of(process->executable), "node");
+	summary->has_unnamed_node |= !strcmp(path_base(process->executable), "node");
 }
 
 void summary_add(struct summary *summary, const struct measured_process *process)

@@ -101,8 +101,9 @@ static void thread_look(struct outside *outside, struct outside_thread *thread, 
 
 /* ---- all ---- */
 
+/* begin_ns: of threads that are new, as outside_thread_new has it. */
 static void threads_list(
-	struct outside *outside, struct outside_target *target, uint64_t now_ns, bool is_born)
+	struct outside *outside, struct outside_target *target, uint64_t begin_ns, bool is_born)
 {
 	char path[40];
 	struct dirent *entry;
@@ -115,7 +116,7 @@ static void threads_list(
 		struct outside_thread *thread = tid ? outside_thread_find(outside, tid) : NULL;
 
 		if (tid && !thread)
-			thread = outside_thread_new(outside, target, tid, now_ns, is_born);
+			thread = outside_thread_new(outside, target, tid, begin_ns, is_born);
 		if (thread && !is_born)
 			thread->looked_ns = thread->ring.shared->cpu_begin_ns;
 	}
@@ -157,7 +158,7 @@ int outside_looks_begin(struct outside *outside)
 			return EIO;
 		if (!is_readable(target))
 			return EACCES;
-		threads_list(outside, target, clock_now_ns(), false);
+		threads_list(outside, target, 0, false);
 		if (!target->threads)
 			return ESRCH;
 	}

@@ -16,8 +16,8 @@
 
 #define NODES_MAX (1u << 19) /* call-path nodes of a thread */
 #define BEGIN_BYTES 1024u    /* frames of the code that begins a program */
-#define LOOK_NS 200000u	     /* between two readings of the time around one of a thread's clock */
-#define LOOKS 10
+#define READING_NS 200000u   /* between two readings of the time around one of a thread's clock */
+#define READINGS 10
 
 static unsigned hash_of(uint32_t tid)
 {
@@ -158,13 +158,13 @@ static void pauses_pass(struct outside_thread *thread, uint64_t time_ns)
 static uint64_t look_now(uint32_t pid, uint32_t tid, char *state, uint64_t *cpu_ns)
 {
 	uint64_t begin_ns, end_ns;
-	unsigned looks = 0;
+	unsigned readings = 0;
 
 	do {
 		begin_ns = clock_now_ns();
 		outside_thread_look(pid, tid, state, cpu_ns);
 		end_ns = clock_now_ns();
-	} while (end_ns - begin_ns > LOOK_NS && ++looks < LOOKS);
+	} while (end_ns - begin_ns > READING_NS && ++readings < READINGS);
 	return end_ns;
 }
 

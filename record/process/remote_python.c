@@ -7,6 +7,7 @@
 
 #include "record/agent/python/python_join.h"
 #include "record/process/remote_symbols.h"
+#include "store/base/array.h"
 
 #define STATES_MAX 4096u
 #define STATES_AGE 64u /* readings after which the list of states is read anew */
@@ -143,15 +144,8 @@ static bool word_get(const struct remote_python *python, uint64_t address, uint6
 
 static bool state_add(struct remote_python *python, const struct remote_python_state *state)
 {
-	if (python->state_count == python->state_room) {
-		uint32_t room = python->state_room ? 2 * python->state_room : 16;
-		struct remote_python_state *grown = realloc(python->states, room * sizeof(*grown));
-
-		if (!grown)
-			return false;
-		python->states = grown;
-		python->state_room = room;
-	}
+	if (!array_widen(&python->states, &python->state_room, python->state_count, sizeof(*python->states)))
+		return false;
 	python->states[python->state_count++] = *state;
 	return true;
 }

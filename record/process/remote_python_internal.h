@@ -33,7 +33,8 @@ struct remote_python {
 	uint64_t runtime, code_type, string_type, bytes_type, evaluate;
 	struct python_lists lists;
 	struct remote_python_state *states;
-	uint32_t state_count, state_room, age;
+	uint32_t state_count, age;
+	size_t state_room;
 	struct remote_python_code codes[REMOTE_PYTHON_CODES];
 	struct remote_python_name *names[REMOTE_PYTHON_NAMES]; /* by hash */
 	unsigned count;					       /* of what was read last: */

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "timeline/base/path.h"
+#include "store/base/path.h"
 
 static void test_base(void **unused)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "store/base/escape.h"
-#include "timeline/base/path.h"
+#include "store/base/path.h"
 
 #define OUT_BYTES 65536u
 

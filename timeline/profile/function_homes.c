@@ -7,7 +7,7 @@
 
 #include "store/base/array.h"
 #include "store/base/hash.h"
-#include "timeline/base/path.h"
+#include "store/base/path.h"
 
 enum level { LEVEL_NAME, LEVEL_FILE, LEVEL_FOLDER };
 

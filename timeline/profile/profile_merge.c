@@ -10,7 +10,7 @@
 
 #include "store/base/array.h"
 #include "store/base/hash.h"
-#include "timeline/base/path.h"
+#include "store/base/path.h"
 #include "timeline/profile/function_homes.h"
 #include "timeline/profile/profile_tree.h"
 

@@ -10,7 +10,7 @@
 
 #include "store/base/arena.h"
 #include "store/base/array.h"
-#include "timeline/base/path.h"
+#include "store/base/path.h"
 
 void value_add(const struct profile_metric *metric, union profile_value *sum, union profile_value value)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/base/path.h"
+#include "store/base/path.h"
 #include "timeline/debug/demangle.h"
 #include "timeline/run/run_function.h"
 #include "timeline/run/run_kernels.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "store/base/array.h"
+#include "store/base/path.h"
 #include "timeline/base/glob.h"
-#include "timeline/base/path.h"
 
 enum {
 	WHAT_FUNCTION,

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "timeline/base/path.h"
+#include "store/base/path.h"
 #include "tui/models/advice_page.h"
 #include "tui/models/lanes.h"
 #include "tui/models/profile_page.h"

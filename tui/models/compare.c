@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "store/base/hash.h"
-#include "timeline/base/path.h"
+#include "store/base/path.h"
 #include "tui/models/profile_page.h"
 #include "tui/session/deadline.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "store/base/hash.h"
-#include "timeline/base/path.h"
+#include "store/base/path.h"
 #include "timeline/profile/profile_merge.h"
 #include "tui/models/compare.h"
 #include "tui/models/plot.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "timeline/base/path.h"
+#include "store/base/path.h"
 #include "timeline/run/run_function.h"
 #include "timeline/scan/scan.h"
 

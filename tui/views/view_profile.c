@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/base/path.h"
+#include "store/base/path.h"
 #include "timeline/report/report.h"
 #include "tui/models/plot.h"
 #include "tui/models/profile_page.h"

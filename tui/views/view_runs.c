@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "timeline/base/path.h"
+#include "store/base/path.h"
 #include "tui/models/compare.h"
 #include "tui/models/open_runs.h"
 #include "tui/models/runs_page.h"

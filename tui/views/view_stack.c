@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/base/path.h"
+#include "store/base/path.h"
 #include "tui/models/call_text.h"
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* path.c - see path.h. */
-#include "timeline/base/path.h"
+#include "store/base/path.h"
 
 #include <limits.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* path.h - paths of files, as text. */
-#ifndef TIMELINE_PATH_H
-#define TIMELINE_PATH_H
+#ifndef STORE_PATH_H
+#define STORE_PATH_H
 
 #include <stdbool.h>
 #include <string.h>
