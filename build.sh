@@ -577,12 +577,8 @@ usage: ./build.sh [VERB]
   bench    measure overhead beside perf and hpcrun, start-up, bytes per sample, time to the first screen, and all
            of `bench collect` and `bench store`;
            `bench collect`: what the collector spends on a record, its writer alone and from the rings on;
-<<<<<<< HEAD
-           `bench causes`: what it costs to record why threads wait: locks, conditions, pipes, MPI;
-           `bench python`: a sample of 30 Python frames, start-up, loops beside perf -X perf, of each interpreter given;
-=======
            `bench causes`: what it costs to record why threads wait: locks, conditions, pipes, MPI, OpenMP's regions;
->>>>>>> cause
+           `bench python`: a sample of 30 Python frames, start-up, loops beside perf -X perf, of each interpreter given;
            `bench attach`: what measuring from outside costs, beside perf record -p where it is installed;
            `bench view 1e9`: pictures and keys of the view on a run of so many records (1e8);
            `bench cuda`: what recording costs on an NVIDIA GPU (docs/gpu.md)
