@@ -96,6 +96,7 @@ int answer_formulas_init(struct answer_formulas *formulas, const struct select *
 {
 	size_t more = answer_formulas_count(select), room = (names ? width : own) + more + 1;
 	const char **found = arena_calloc(arena, room, sizeof *found);
+	int rc;
 
 	*formulas = (struct answer_formulas){.own = own,
 		.column_of = arena_calloc(arena, room, sizeof *formulas->column_of),
@@ -109,7 +110,9 @@ int answer_formulas_init(struct answer_formulas *formulas, const struct select *
 		width = find_numbers(formulas, found, specs, first);
 	for (size_t i = 0; names && i < width; i++)
 		formulas->column_of[i] = find(specs, own, names[i]);
-	return formula_columns_init(&formulas->formulas, select, names ? names : found, width, arena, error);
+	rc = formula_columns_init(&formulas->formulas, select, names ? names : found, width, arena, error);
+	formulas->has_whole = rc == 0 && formula_columns_have_whole(&formulas->formulas);
+	return rc;
 }
 
 void answer_formulas_fini(struct answer_formulas *formulas)
@@ -123,7 +126,7 @@ static double number_at(const struct hpct_batch *batch, size_t column, size_t ro
 {
 	const struct column *at = column == NO_COLUMN ? NULL : &batch->columns[column];
 
-	if (!at || at->data.failed || !column_has(at, row))
+	if (!at || at->data.failed || at->valid.failed || !column_has(at, row))
 		return NAN;
 	return at->type == HPCT_REAL ? column_real(at, row) : (double)column_number(at, row);
 }
@@ -160,7 +163,7 @@ void answer_formulas_put(struct answer_formulas *formulas, struct hpct_batch *ba
 	const struct formula_columns *own = &formulas->formulas;
 	size_t rows = own->count ? rows_of(batch) : 0;
 
-	if (rows)
+	if (rows && formulas->has_whole)
 		fill_whole(formulas, batch, whole);
 	for (size_t row = 0; row < rows; row++) {
 		fill_row(formulas, batch, row);

@@ -18,6 +18,7 @@ struct answer_formulas {
 	size_t own;	   /* columns of the question; those of formulas follow */
 	size_t *column_of; /* by number; SIZE_MAX: these rows have none of it */
 	double *row, *whole;
+	bool has_whole; /* one of them has an @n */
 };
 
 size_t answer_formulas_count(const struct select *select); /* NULL: 0 */

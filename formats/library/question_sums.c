@@ -26,21 +26,12 @@ static void put_stats(struct column *c, const struct stats *stats, const struct 
 	column_put_optional(&c[5], row->context, row->context != 0);
 }
 
-/* What @ of a formula stands for: all rows, also those that are not given out. */
-static void whole_of(const struct stats *stats, double whole[3])
-{
-	whole[0] = (double)stats->total_ns;
-	whole[1] = 100;
-	for (size_t i = 0; i < stats->count; i++)
-		whole[2] += (double)stats->rows[i].records;
-}
-
 static int ask_stats(struct hpct_batch **given, const struct question *question, struct error *error)
 {
 	struct program_call *call = question->call;
 	struct hpct_batch *batch;
 	struct stats stats;
-	double whole[3] = {0};
+	double whole[STATS_NUMBERS] = {0};
 	int rc = question_batch_new(&batch, question, &question_stats, error);
 
 	if (rc < 0)
@@ -49,7 +40,7 @@ static int ask_stats(struct hpct_batch **given, const struct question *question,
 	for (size_t i = 0; rc == 0 && i < stats.count && i < select_top(call->select); i++)
 		put_stats(batch->columns, &stats, &stats.rows[i]);
 	if (rc == 0)
-		whole_of(&stats, whole);
+		stats_whole(&stats, whole);
 	return question_batch_end_of(given, question, batch, 0, whole, rc, error);
 }
 
@@ -141,7 +132,7 @@ static const double *root_of(const struct profile *profile, struct arena *arena,
 		const struct profile_row *root = &profile->rows[0];
 		union profile_value value = (i % 2 ? root->exclusive : root->inclusive)[i / 2];
 
-		whole[i] = profile->metrics[i / 2].is_real ? value.real : (double)value.number;
+		whole[i] = profile_value_real(&profile->metrics[i / 2], value);
 	}
 	if (!whole)
 		error_memory(error);

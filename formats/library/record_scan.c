@@ -69,10 +69,29 @@ static int open_stream(struct record_scan *scan, struct error *error)
 		rc = slice_cut_carry(&scan->cut, scan->run, stream, scan->begin_ns, &flags, error);
 	if (rc == 0 && scan->select)
 		rc = slice_cut_stream(&scan->cut, scan->run, stream, error);
+	if (rc == 0 && scan->select && scan->track == STORE_SPANS) {
+		rc = slice_cut_monitored(&scan->cut, scan->run, stream, &scan->monitored, error);
+		scan->has_monitored = rc > 0 && scan->monitored.begin_ns < scan->end_ns &&
+				      scan->monitored.end_ns > scan->begin_ns;
+		rc = rc < 0 ? rc : 0;
+	}
 	if (rc == 0)
 		rc = scan_open(&scan->scan, scan->run, stream, scan->track, scan->begin_ns, scan->end_ns,
 			columns_of(scan), flags, error);
 	return rc;
+}
+
+/* It begins no later than the stream's others. */
+static long give_monitored(struct record_scan *scan, const struct batch **batch)
+{
+	scan->has_monitored = false;
+	scan->own = (struct batch){.stream = scan->stream,
+		.track = STORE_SPANS,
+		.columns = STORE_ALL,
+		.count = 1,
+		BATCH_COLUMNS_OF(&scan->monitored)};
+	*batch = &scan->own;
+	return 1;
 }
 
 long record_scan_next(struct record_scan *scan, const struct batch **batch, struct error *error)
@@ -82,6 +101,8 @@ long record_scan_next(struct record_scan *scan, const struct batch **batch, stru
 	if (record_scan_is_empty(scan))
 		return 0;
 	for (;;) {
+		if (scan->has_monitored)
+			return give_monitored(scan, batch);
 		if (scan->scan)
 			count = scan_next(scan->scan, batch, error);
 		if (count != 0)
@@ -112,4 +133,5 @@ void record_scan_fini(struct record_scan *scan)
 {
 	scan_close(scan->scan);
 	scan->scan = NULL;
+	scan->has_monitored = false;
 }

@@ -2,7 +2,7 @@
 /*
  * record_scan.h - the records of a track of some streams, one stream after another, each in the order of
  * time: with a selector those of hpct-slice with its options, cut at the window, with the sample in force
- * there ahead of the others.
+ * there, or the span that says what was monitored, ahead of the others.
  *
  *   record_scan_init -> narrow streams, window, columns -> record_scan_next: batches -> record_scan_take:
  * rows
@@ -27,6 +27,9 @@ struct record_scan {
 	uint32_t stream_at, stream; /* stream: of the batch */
 	struct slice_cut cut;
 	struct scan *scan;
+	struct store_record monitored; /* slice_cut_monitored(), if it is still to be given */
+	struct batch own;	       /* of it */
+	bool has_monitored;
 };
 
 /* All columns. ERROR_EMPTY: the selector has a time in which nothing is monitored. */

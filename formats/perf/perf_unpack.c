@@ -99,5 +99,5 @@ bool perf_unpack_is_damaged(const struct perf_unpack *unpack)
 
 bool perf_unpack_is_cut(const struct perf_unpack *unpack)
 {
-	return unpack->at < unpack->end;
+	return !unpack->is_damaged && unpack->at < unpack->end;
 }

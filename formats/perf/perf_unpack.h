@@ -27,7 +27,7 @@ void perf_unpack_feed(struct perf_unpack *unpack, const uint8_t *block, size_t s
 const uint8_t *perf_unpack_next(struct perf_unpack *unpack, struct perf_event_header *header);
 /* A block could not be unpacked: what follows it in the stream is lost. */
 bool perf_unpack_is_damaged(const struct perf_unpack *unpack);
-/* The blocks that were fed end amid a record. */
+/* The blocks that were fed are whole, and end amid a record. */
 bool perf_unpack_is_cut(const struct perf_unpack *unpack);
 
 #endif

@@ -9,13 +9,15 @@
 
 void huge_pages_advise(void *memory, size_t bytes)
 {
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	/* Whole pages, so that a map of malloc's stays one and realloc() can move it without a copy. */
-	const uintptr_t at = (uintptr_t)memory / page * page;
 	int before = errno;
+	uintptr_t at;
+	size_t page;
 
 	if (!memory || bytes < HUGE_PAGES_BYTES)
 		return;
+	/* Whole pages, so that a map of malloc's stays one and realloc() can move it without a copy. */
+	page = (size_t)sysconf(_SC_PAGESIZE);
+	at = (uintptr_t)memory / page * page;
 	madvise((void *)at, ((uintptr_t)memory + bytes - at + page - 1) / page * page, MADV_HUGEPAGE);
 	errno = before;
 }

@@ -204,6 +204,24 @@ options=(--time 0..1ms)
 ask_rows "\"begin\" = 0 AND \"end\" = '1ms'"
 check "PC samples are among the rows" [ "$rows" -eq 13 ]
 
+# A stream that no span calls monitored gets one where a window cuts it.
+{
+	printf '%s\t' stream track begin_ns end_ns path op bytes weight metric value attributes | sed 's/\t$/\n/'
+	printf 'gpu:h/-/7.0/0/1/7\tspans\t%d\t%d\ta\tkernel\t\t\t\t\t\n' 0 100 300 400 800 1000
+} >bare.tsv
+hpct-import --from tsv -o bare.hpct bare.tsv 2>err || fail "import: $(cat err)"
+run=bare sorts=yes rows=0
+for window in '0 1000' '50 1000' '0 850' '350 820' '120 250'; do
+	read -r from until <<<"$window"
+	options=(--time "${from}ns..${until}ns")
+	ask_rows "\"begin\" = $from AND \"end\" = $until"
+done
+check "spans and what was monitored: $rows rows" [ "$rows" -eq $((3 + 4 + 4 + 3 + 1)) ]
+options=(--time 50ns..850ns --context a)
+rows=0
+ask_rows "\"begin\" = 50 AND \"end\" = 850 AND contexts = 'a'"
+check "only those that are asked for" [ "$rows" -eq 3 ]
+
 # What a run is made of. The sum of odd's times has no 64 bits.
 for run in cpu gpu mixed odd pc; do
 	options=() sorts=no

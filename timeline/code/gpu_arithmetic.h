@@ -55,11 +55,12 @@ struct gpu_arithmetic {
 	enum gpu_special special;
 	enum gpu_comparison comparison;
 	bool is_sign;	 /* GPU_SHIFT_RIGHT keeps the sign */
-	uint16_t define; /* resource of the result's low word; of GPU_COMPARE unused */
+	uint16_t define; /* register of the result's low word, a uniform one's number as it is; of GPU_COMPARE
+			    unused */
 	struct gpu_operand a, b, c;
 };
 
-/* What NVIDIA's instruction in these two words computes (sass_operands.c). Never fails. */
+/* What NVIDIA's instruction in these two words computes (sass_arithmetic.c). Never fails. */
 void sass_arithmetic(uint64_t word_low, uint64_t word_high, struct gpu_arithmetic *arithmetic);
 
 #endif

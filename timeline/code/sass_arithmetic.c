@@ -7,9 +7,7 @@
 #include "timeline/code/gpu_arithmetic.h"
 
 #include "timeline/code/gpu_instruction.h"
-
-#define RZ 255u
-#define UNIFORM_ZERO 63u
+#include "timeline/code/sass_word.h"
 
 enum {
 	OP_MOV = 0x002,
@@ -29,15 +27,6 @@ enum {
 	OP_ULDC = 0x0b9,
 	OP_LDC = 0x182,
 	OP_REDUX = 0x1c4
-};
-enum {
-	FORM_REGISTER = 1,
-	FORM_C_IMMEDIATE,
-	FORM_C_CONSTANT,
-	FORM_IMMEDIATE,
-	FORM_CONSTANT,
-	FORM_UNIFORM,
-	FORM_C_UNIFORM
 };
 
 #define LUT_AND 0xc0u /* of LOP3: a & b */
@@ -170,9 +159,6 @@ void sass_arithmetic(uint64_t word_low, uint64_t word_high, struct gpu_arithmeti
 	b_and_c(word, to);
 	switch (word_low & 0x1ff) {
 	case OP_MOV:
-		to->operation = GPU_COPY;
-		to->a = to->b;
-		break;
 	case OP_ULDC:
 		to->operation = GPU_COPY;
 		to->a = to->b;

@@ -18,19 +18,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define RZ 255u
-#define UNIFORM_ZERO 63u
-#define TRUE 7u
+#include "timeline/code/sass_word.h"
 
-enum {
-	FORM_REGISTER = 1,
-	FORM_C_IMMEDIATE,
-	FORM_C_CONSTANT,
-	FORM_IMMEDIATE,
-	FORM_CONSTANT,
-	FORM_UNIFORM,
-	FORM_C_UNIFORM
-};
+#define TRUE 7u
 
 /* How to read the operands. */
 enum shape {

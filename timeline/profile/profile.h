@@ -45,6 +45,11 @@ struct profile_metric {
 	uint32_t counted; /* of has_samples: the metric whose samples it counts */
 };
 
+static inline double profile_value_real(const struct profile_metric *metric, union profile_value value)
+{
+	return metric->is_real ? value.real : (double)value.number;
+}
+
 struct profile_row {
 	uint32_t depth, parent; /* parent: index of its row; UINT32_MAX for the root */
 	enum profile_kind kind;

@@ -174,11 +174,6 @@ static int put_rows(struct merge *merge, struct profile_tree *tree, size_t of, u
 	return 0;
 }
 
-static double real_of(const struct profile_metric *metric, union profile_value value)
-{
-	return metric->is_real ? value.real : (double)value.number;
-}
-
 static void fill_differences(struct merge *merge, struct profile_tree *tree)
 {
 	const struct profile *merged = merge->merged;
@@ -189,8 +184,8 @@ static void fill_differences(struct merge *merge, struct profile_tree *tree)
 		for (size_t i = 0; i < 2 * (size_t)tree->nodes.count; i++) {
 			union profile_value *values = tree->values + i * merged->metric_count;
 
-			values[m].real = real_of(&merged->metrics[m - 1], values[m - 1]) -
-					 real_of(&merged->metrics[m - 2], values[m - 2]);
+			values[m].real = profile_value_real(&merged->metrics[m - 1], values[m - 1]) -
+					 profile_value_real(&merged->metrics[m - 2], values[m - 2]);
 		}
 	}
 }
@@ -269,7 +264,9 @@ static struct profile_lone lone_of(const struct profile *profile, const struct p
 		const struct profile_row *row = &profile->rows[i];
 		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there are no nodes without it */
 		bool is_lone = places->profiles[places->nodes[first + i]] == 1;
-		double own = profile->metric_count ? real_of(&profile->metrics[0], row->exclusive[0]) : 0;
+		double own = profile->metric_count
+				     ? profile_value_real(&profile->metrics[0], row->exclusive[0])
+				     : 0;
 
 		lone.lone += is_lone;
 		sum += is_lone ? own : 0;

@@ -40,11 +40,6 @@ struct sums {
 	double count, sum, mean, squares, min, max;
 };
 
-static double real_of(const struct profile_metric *metric, union profile_value value)
-{
-	return metric->is_real ? value.real : (double)value.number;
-}
-
 static void sums_add(struct sums *sums, double value)
 {
 	double off = value - sums->mean;
@@ -85,8 +80,9 @@ static void add_tree(
 		map[node] = node && key.parent == PROFILE_TREE_NONE ? PROFILE_TREE_NONE
 								    : key_ids_find(&all->nodes, &key);
 		for (size_t i = 0; map[node] != PROFILE_TREE_NONE && i < width; i++)
-			sums_add(&sums[map[node] * width + i], real_of(&tree->metrics[i % tree->metric_count],
-								       tree->values[node * width + i]));
+			sums_add(&sums[map[node] * width + i],
+				profile_value_real(&tree->metrics[i % tree->metric_count],
+					tree->values[node * width + i]));
 	}
 }
 
@@ -180,7 +176,7 @@ static int each_fill(struct profile_each *each, const struct profile *profile,
 	if (rc < 0)
 		return rc;
 	for (size_t m = 0; tree.nodes.count && m < profile->metric_count; m++)
-		each->values[m] = real_of(&profile->metrics[m], tree.values[m]);
+		each->values[m] = profile_value_real(&profile->metrics[m], tree.values[m]);
 	profile_tree_fini(&tree);
 	return 0;
 }

@@ -22,11 +22,6 @@ struct printing {
 	double *numbers, *whole; /* of the row, of the root */
 };
 
-static double as_real(const struct profile_metric *metric, union profile_value value)
-{
-	return metric->is_real ? value.real : (double)value.number;
-}
-
 /* All but the count of samples, which marks rows of tables: no column, and no number of a formula. */
 static size_t shown_metrics(const struct profile *profile)
 {
@@ -85,8 +80,8 @@ static void fill_numbers(const struct printing *printing, size_t i, double *numb
 	double *at = numbers;
 
 	for (size_t m = 0; m < shown_metrics(profile); m++) {
-		*at++ = as_real(&profile->metrics[m], row->inclusive[m]);
-		*at++ = as_real(&profile->metrics[m], row->exclusive[m]);
+		*at++ = profile_value_real(&profile->metrics[m], row->inclusive[m]);
+		*at++ = profile_value_real(&profile->metrics[m], row->exclusive[m]);
 	}
 	for (size_t k = 0; printing->extras->over && k < 2 * shown_metrics(profile); k++, at += SPREADS)
 		spread_numbers(at, spread_at(printing, i, k / 2, k % 2));
@@ -222,9 +217,9 @@ static void script_row(const struct printing *printing, size_t i)
 
 static double percent_of(const struct profile *profile, size_t metric, union profile_value value)
 {
-	double whole = as_real(&profile->metrics[metric], profile->rows[0].inclusive[metric]);
+	double whole = profile_value_real(&profile->metrics[metric], profile->rows[0].inclusive[metric]);
 
-	return whole != 0 ? 100 * as_real(&profile->metrics[metric], value) / whole : 0;
+	return whole != 0 ? 100 * profile_value_real(&profile->metrics[metric], value) / whole : 0;
 }
 
 static enum report_kind kind_of(const struct profile_metric *metric)

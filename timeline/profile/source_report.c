@@ -63,10 +63,9 @@ static void put_value(struct report *report, const struct profile_metric *metric
 static void put_percent(struct report *report, const struct profile_metric *metric, union profile_value value,
 	union profile_value all)
 {
-	double whole = metric->is_real ? all.real : (double)all.number;
+	double whole = profile_value_real(metric, all);
 
-	report_real(
-		report, whole != 0 ? 100 * (metric->is_real ? value.real : (double)value.number) / whole : 0);
+	report_real(report, whole != 0 ? 100 * profile_value_real(metric, value) / whole : 0);
 }
 
 /* In a table a line without anything has no numbers; a script gets zeros. */

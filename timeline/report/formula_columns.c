@@ -62,6 +62,14 @@ void formula_columns_fini(struct formula_columns *formulas)
 	formulas->count = 0;
 }
 
+bool formula_columns_have_whole(const struct formula_columns *formulas)
+{
+	for (size_t i = 0; i < formulas->count; i++)
+		if (formula_has_root(formulas->columns[i].formula))
+			return true;
+	return false;
+}
+
 int formula_columns_refuse_whole(const struct formula_columns *formulas, struct error *error)
 {
 	for (size_t i = 0; i < formulas->count; i++)

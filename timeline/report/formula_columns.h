@@ -33,6 +33,8 @@ int formula_columns_init(struct formula_columns *formulas, const struct select *
 void formula_columns_fini(struct formula_columns *formulas);
 /* The name of a formula's column, in `arena`; NULL: no memory. */
 const char *formula_columns_name(const char *text, struct arena *arena);
+/* One of them has an @n. */
+bool formula_columns_have_whole(const struct formula_columns *formulas);
 /* ERROR_USAGE: one of them has an @n, where rows are given one by one and the whole is not known. */
 int formula_columns_refuse_whole(const struct formula_columns *formulas, struct error *error);
 /* Fills numbers[width + i], of a row whose first `width` are there; `whole`: those of the whole, all filled.

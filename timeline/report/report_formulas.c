@@ -75,8 +75,7 @@ static int add_columns(struct report_formulas *formulas, bool is_table, struct e
 
 static int find_roots(struct report_formulas *formulas, bool has_whole, struct error *error)
 {
-	for (size_t i = 0; i < formulas->formulas.count; i++)
-		formulas->has_root |= formula_has_root(formulas->formulas.columns[i].formula);
+	formulas->has_root = formula_columns_have_whole(&formulas->formulas);
 	return has_whole ? 0 : formula_columns_refuse_whole(&formulas->formulas, error);
 }
 

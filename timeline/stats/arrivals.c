@@ -210,6 +210,11 @@ static int find_last(struct search *search, const struct peer *peer, uint64_t si
 	return rc;
 }
 
+static uint32_t first_of(const struct peer *peer)
+{
+	return peer->part[peer->part[THREADS].end ? THREADS : QUEUES].first;
+}
+
 /* Keeps of the list who is in it and who should be. */
 static int call_fill(struct search *search, struct arrivals_call *call, struct error *error)
 {
@@ -233,7 +238,7 @@ static int call_fill(struct search *search, struct arrivals_call *call, struct e
 			rank.last_number = last.told.number;
 			memcpy(rank.last, last.told.call, sizeof(rank.last));
 		}
-		rank.stream = peer->part[peer->part[THREADS].end ? THREADS : QUEUES].first;
+		rank.stream = first_of(peer);
 		rank.rank = peer->rank;
 		if (rank.rank < 0 && last.told.number && last.told.rank != UINT32_MAX)
 			rank.rank = (int64_t)last.told.rank;
@@ -253,11 +258,6 @@ static bool is_same(const struct run_stream *a, const struct run_stream *b)
 	       !strcmp(a->host, b->host);
 }
 
-static const struct run_stream *first_of(const struct search *search, const struct peer *peer)
-{
-	return run_stream(search->run, peer->part[peer->part[THREADS].end ? THREADS : QUEUES].first);
-}
-
 /* The stream's process; neighbours are of one, and queues come in the order of the threads. */
 static struct peer *peer_of(struct search *search, const struct run_stream *stream)
 {
@@ -266,7 +266,7 @@ static struct peer *peer_of(struct search *search, const struct run_stream *stre
 	for (uint32_t i = 0; i < count; i++) {
 		struct peer *peer = &search->peers[(search->peer_last + i) % count];
 
-		if (is_same(first_of(search, peer), stream)) {
+		if (is_same(run_stream(search->run, first_of(peer)), stream)) {
 			search->peer_last = (uint32_t)(peer - search->peers);
 			return peer;
 		}

@@ -36,12 +36,12 @@ static void put_process(struct report *report, const struct run *run, const stru
 	report_number(report, info_from_origin(run, node->begin_ns));
 	info_put_optional(report, info_from_origin(run, node->end_ns), node->end_ns != STORE_OPEN_NS);
 	report_string(report, node->exit[0] ? node->exit : NULL);
-	if (is_table)
+	if (is_table) {
 		report_tree_name(report, node->depth, "", text, strlen(text));
-	else
+	} else {
 		report_string(report, node->command);
-	if (!is_table)
 		report_string(report, node->title[0] ? node->title : NULL);
+	}
 	report_row(report);
 }
 

@@ -42,8 +42,7 @@ static void print_coverage(const struct program_call *call, const struct stats *
 }
 
 /* The numbers of a row, for formulas. */
-#define NUMBERS 3
-static const char *const number_names[NUMBERS] = {"time_ns", "percent", "records"};
+static const char *const number_names[STATS_NUMBERS] = {"time_ns", "percent", "records"};
 
 static double percent_of(const struct stats *stats, uint64_t time_ns)
 {
@@ -64,11 +63,11 @@ static void print_row(struct report *report, const struct stats *stats, const st
 static void numbers_fill(const struct stats *stats, const struct stats_row *row,
 	const struct formula_columns *formulas, double *numbers)
 {
-	const double own[NUMBERS] = {
+	const double own[STATS_NUMBERS] = {
 		(double)row->time_ns, percent_of(stats, row->time_ns), (double)row->records};
 
 	memcpy(numbers, own, sizeof own);
-	formula_columns_fill(formulas, numbers, numbers + NUMBERS + formulas->count);
+	formula_columns_fill(formulas, numbers, numbers + STATS_NUMBERS + formulas->count);
 }
 
 /* The fixed columns, with those of formulas behind the numbers; keys may be long, so in a table they come
@@ -93,15 +92,12 @@ static const struct report_column *columns_of(
 static double *numbers_new(
 	const struct stats *stats, const struct formula_columns *formulas, struct arena *arena)
 {
-	double *numbers = arena_calloc(arena, 2 * (NUMBERS + formulas->count), sizeof *numbers);
-	double *whole = numbers ? numbers + NUMBERS + formulas->count : NULL;
+	double *numbers = arena_calloc(arena, 2 * (STATS_NUMBERS + formulas->count), sizeof *numbers);
+	double *whole = numbers ? numbers + STATS_NUMBERS + formulas->count : NULL;
 
 	if (!numbers)
 		return NULL;
-	whole[0] = (double)stats->total_ns;
-	whole[1] = 100;
-	for (size_t i = 0; i < stats->count; i++)
-		whole[2] += (double)stats->rows[i].records;
+	stats_whole(stats, whole);
 	formula_columns_fill(formulas, whole, whole);
 	return numbers;
 }
@@ -511,7 +507,7 @@ static int work(struct program_call *call, struct error *error)
 		return work_operations(call, error);
 	if (rc == 0)
 		rc = formula_columns_init(
-			&formulas, call->select, number_names, NUMBERS, &call->arena, error);
+			&formulas, call->select, number_names, STATS_NUMBERS, &call->arena, error);
 	if (rc == 0) {
 		rc = own->when ? ask_when(call, &stats, error)
 			       : stats_ask(&stats, call->run, call->select, call->format == REPORT_TABLE,

@@ -106,6 +106,15 @@ bool stats_by_row_key(enum stats_by by, enum row_key_by *place)
 	return by != STATS_STREAM && by != STATS_OP;
 }
 
+void stats_whole(const struct stats *stats, double whole[STATS_NUMBERS])
+{
+	whole[0] = (double)stats->total_ns;
+	whole[1] = 100;
+	whole[2] = 0;
+	for (size_t i = 0; i < stats->count; i++)
+		whole[2] += (double)stats->rows[i].records;
+}
+
 bool stats_put_key(struct store_bytes *out, bool *is_state, const struct run *run,
 	const struct window_time *piece, uint32_t stream, enum stats_by by, uint32_t depth)
 {

@@ -51,6 +51,10 @@ struct stats {
 	uint32_t streams; /* number of streams: with derived metrics only threads */
 };
 
+#define STATS_NUMBERS 3
+/* What @ of a formula stands for: time, percent and records of all rows, also of those that are not shown. */
+void stats_whole(const struct stats *stats, double whole[STATS_NUMBERS]);
+
 /* Appends the key of a piece of that stream's time, as in the TSV. *is_state: the key is a state, because
  * there is no work or no known context. False: no memory. */
 struct window_time;
