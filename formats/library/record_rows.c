@@ -110,9 +110,6 @@ static unsigned columns_of(const struct record_rows *rows)
 	return columns;
 }
 
-/* The reader has all tracks' numbers in one row. */
-static const char *const number_names[] = {"begin_ns", "end_ns", "bytes", "weight", "value"};
-
 static int take_formulas(struct record_rows *rows, const struct select *select, struct error *error)
 {
 	const struct track_columns *track = rows->track;
@@ -125,7 +122,7 @@ static int take_formulas(struct record_rows *rows, const struct select *select, 
 			 : -ERROR_IO;
 	if (rc == 0 && rows->spec_count > track->count)
 		rc = answer_formulas_init(&rows->formulas, select, track->specs, track->count, 0,
-			number_names, COUNT(number_names), &rows->arena, error);
+			record_scan_numbers, RECORD_SCAN_NUMBERS, &rows->arena, error);
 	return rc ? rc : formula_columns_refuse_whole(&rows->formulas.formulas, error);
 }
 

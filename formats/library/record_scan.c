@@ -4,6 +4,9 @@
 
 #include "timeline/report/coverage.h"
 
+const char *const record_scan_numbers[RECORD_SCAN_NUMBERS] = {
+	"begin_ns", "end_ns", "bytes", "weight", "value"};
+
 int record_scan_init(struct record_scan *scan, struct run *run, const struct select *select,
 	enum store_track track, struct error *error)
 {

@@ -14,6 +14,17 @@
 #include "timeline/select/select.h"
 #include "timeline/slice/slice.h"
 
+/* The numbers of a row for formulas, as hpct-slice has them: of all tracks in one row. */
+enum {
+	RECORD_SCAN_BEGIN,
+	RECORD_SCAN_END,
+	RECORD_SCAN_BYTES,
+	RECORD_SCAN_WEIGHT,
+	RECORD_SCAN_VALUE,
+	RECORD_SCAN_NUMBERS
+};
+extern const char *const record_scan_numbers[RECORD_SCAN_NUMBERS];
+
 struct record_scan {
 	struct run *run;
 	const struct select *select; /* NULL: every record, as it is */

@@ -133,16 +133,6 @@ static void answer_column(struct sql_cursor *cursor, sqlite3_context *out, int c
 		.column = answer_column,                                      \
 		.close = answer_close}
 
-/* Formulas, and the value of the last one. */
-#define METRICS                                 \
-	{                                       \
-		"metrics", "TEXT", SQL_ARGUMENT \
-	}
-#define FORMULA                                \
-	{                                      \
-		"formula", "REAL", SQL_FORMULA \
-	}
-
 /* ---- what a run is made of ---- */
 
 static const struct sql_column streams_columns[] = {{"stream", "TEXT", SQL_EQUAL | SQL_KEY}, {"kind", "TEXT"},
@@ -232,7 +222,8 @@ static const struct sql_column stats_columns[] = {{"key", "TEXT"}, {"time_ns", "
 	{"percent", "REAL"}, {"records", "INTEGER"}, {"state", "TEXT"}, {"context", "INTEGER"},
 	{"begin", "", SQL_ARGUMENT}, {"end", "", SQL_ARGUMENT}, {"by", "TEXT", SQL_ARGUMENT},
 	{"streams", "TEXT", SQL_ARGUMENT}, {"contexts", "TEXT", SQL_ARGUMENT}, {"ops", "TEXT", SQL_ARGUMENT},
-	METRICS, {"max_depth", "", SQL_ARGUMENT}, {"run", "TEXT", SQL_ARGUMENT}, FORMULA};
+	SQL_METRICS_COLUMN, {"max_depth", "", SQL_ARGUMENT}, {"run", "TEXT", SQL_ARGUMENT},
+	SQL_FORMULA_COLUMN};
 
 static int stats_open(struct sql_cursor *cursor, const struct sql_ask *asked, struct error *error)
 {
@@ -341,7 +332,8 @@ static const struct sql_column blame_columns[] = {{"key", "TEXT"}, {"blame_ns", 
 	{"percent", "REAL"}, {"context", "INTEGER"}, {"of", "TEXT", SQL_ARGUMENT},
 	{"by", "TEXT", SQL_ARGUMENT}, {"begin", "", SQL_ARGUMENT}, {"end", "", SQL_ARGUMENT},
 	{"streams", "TEXT", SQL_ARGUMENT}, {"contexts", "TEXT", SQL_ARGUMENT},
-	{"max_depth", "", SQL_ARGUMENT}, {"run", "TEXT", SQL_ARGUMENT}, METRICS, FORMULA};
+	{"max_depth", "", SQL_ARGUMENT}, {"run", "TEXT", SQL_ARGUMENT}, SQL_METRICS_COLUMN,
+	SQL_FORMULA_COLUMN};
 
 static int blame_open(struct sql_cursor *cursor, const struct sql_ask *asked, struct error *error)
 {
@@ -354,7 +346,7 @@ static const struct sql_column gaps_columns[] = {{"begin_ns", "INTEGER"}, {"end_
 	{"context", "INTEGER"}, {"begin", "", SQL_ARGUMENT}, {"end", "", SQL_ARGUMENT},
 	{"min", "", SQL_ARGUMENT}, {"by", "TEXT", SQL_ARGUMENT}, {"streams", "TEXT", SQL_ARGUMENT},
 	{"contexts", "TEXT", SQL_ARGUMENT}, {"max_depth", "", SQL_ARGUMENT}, {"run", "TEXT", SQL_ARGUMENT},
-	METRICS, FORMULA};
+	SQL_METRICS_COLUMN, SQL_FORMULA_COLUMN};
 
 static int gaps_open(struct sql_cursor *cursor, const struct sql_ask *asked, struct error *error)
 {
@@ -365,7 +357,8 @@ ANSWER(gaps, 10000, gaps_open);
 static const struct sql_column late_columns[] = {{"key", "TEXT"}, {"blame_ns", "INTEGER"},
 	{"percent", "REAL"}, {"last", "INTEGER"}, {"occasions", "INTEGER"}, {"waited_ns", "INTEGER"},
 	{"path", "TEXT"}, {"begin", "", SQL_ARGUMENT}, {"end", "", SQL_ARGUMENT},
-	{"streams", "TEXT", SQL_ARGUMENT}, {"run", "TEXT", SQL_ARGUMENT}, METRICS, FORMULA};
+	{"streams", "TEXT", SQL_ARGUMENT}, {"run", "TEXT", SQL_ARGUMENT}, SQL_METRICS_COLUMN,
+	SQL_FORMULA_COLUMN};
 
 static int late_open(struct sql_cursor *cursor, const struct sql_ask *asked, struct error *error)
 {

@@ -207,10 +207,6 @@ static unsigned columns_of(const struct records *records, const struct sql_ask *
 
 /* ---- formulas ---- */
 
-/* Of hpct-slice, which has all tracks' numbers in one row. */
-enum { NUMBER_BEGIN, NUMBER_END, NUMBER_BYTES, NUMBER_WEIGHT, NUMBER_VALUE, NUMBER_COUNT };
-static const char *const number_names[NUMBER_COUNT] = {"begin_ns", "end_ns", "bytes", "weight", "value"};
-
 static int take_formulas(struct records *records, struct error *error)
 {
 	struct program_call *call = &records->base.call;
@@ -218,8 +214,8 @@ static int take_formulas(struct records *records, struct error *error)
 
 	if (!answer_formulas_count(call->select))
 		return 0;
-	rc = answer_formulas_init(&records->formulas, call->select, NULL, 0, 0, number_names, NUMBER_COUNT,
-		&call->arena, error);
+	rc = answer_formulas_init(&records->formulas, call->select, NULL, 0, 0, record_scan_numbers,
+		RECORD_SCAN_NUMBERS, &call->arena, error);
 	return rc < 0 ? rc : formula_columns_refuse_whole(&records->formulas.formulas, error);
 }
 
@@ -240,22 +236,22 @@ static double value_of(const struct records *records)
 	return real;
 }
 
-static void fill_numbers(const struct records *records, double numbers[NUMBER_COUNT])
+static void fill_numbers(const struct records *records, double numbers[RECORD_SCAN_NUMBERS])
 {
 	const struct store_record *record = &records->record;
 	bool is_span = records->track == STORE_SPANS;
 
-	for (size_t i = 0; i < NUMBER_COUNT; i++)
+	for (size_t i = 0; i < RECORD_SCAN_NUMBERS; i++)
 		numbers[i] = NAN;
-	numbers[NUMBER_BEGIN] = since_origin(records, record->begin_ns);
+	numbers[RECORD_SCAN_BEGIN] = since_origin(records, record->begin_ns);
 	if (is_span && record->end_ns != STORE_OPEN_NS)
-		numbers[NUMBER_END] = since_origin(records, record->end_ns);
+		numbers[RECORD_SCAN_END] = since_origin(records, record->end_ns);
 	if (is_span && record->bytes)
-		numbers[NUMBER_BYTES] = (double)record->bytes;
+		numbers[RECORD_SCAN_BYTES] = (double)record->bytes;
 	if (records->track == STORE_SAMPLES || (is_span && record->amount))
-		numbers[NUMBER_WEIGHT] = (double)record->amount;
+		numbers[RECORD_SCAN_WEIGHT] = (double)record->amount;
 	if (records->track == STORE_VALUES)
-		numbers[NUMBER_VALUE] = value_of(records);
+		numbers[RECORD_SCAN_VALUE] = value_of(records);
 }
 
 static void put_formula(struct records *records, sqlite3_context *out)
@@ -514,29 +510,21 @@ static void records_column(struct sql_cursor *cursor, sqlite3_context *out, int 
 	{                                       \
 		"context", "INTEGER", SQL_EQUAL \
 	}
-#define METRICS                                 \
-	{                                       \
-		"metrics", "TEXT", SQL_ARGUMENT \
-	}
-#define FORMULA                                \
-	{                                      \
-		"formula", "REAL", SQL_FORMULA \
-	}
 #define RUN                                 \
 	{                                   \
 		"run", "TEXT", SQL_ARGUMENT \
 	}
 
 static const struct sql_column sample_columns[] = {STREAM, BEGIN, PATH, {"weight", "INTEGER"},
-	{"metric", "TEXT", SQL_EQUAL}, CONTEXT, SELECTED, METRICS, RUN, FORMULA};
+	{"metric", "TEXT", SQL_EQUAL}, CONTEXT, SELECTED, SQL_METRICS_COLUMN, RUN, SQL_FORMULA_COLUMN};
 
 static const struct sql_column span_columns[] = {STREAM, BEGIN, {"end_ns", "INTEGER", SQL_RANGE}, PATH,
 	{"op", "TEXT", SQL_EQUAL}, {"bytes", "INTEGER"}, {"weight", "INTEGER"}, {"attributes", "TEXT"},
 	CONTEXT, {"link", "INTEGER"}, SELECTED, {"ops", "TEXT", SQL_ARGUMENT}, {"min", "", SQL_ARGUMENT}, RUN,
-	METRICS, FORMULA};
+	SQL_METRICS_COLUMN, SQL_FORMULA_COLUMN};
 
 static const struct sql_column value_columns[] = {STREAM, BEGIN, PATH, {"metric", "TEXT", SQL_EQUAL},
-	{"value", ""}, CONTEXT, SELECTED, METRICS, RUN, FORMULA};
+	{"value", ""}, CONTEXT, SELECTED, SQL_METRICS_COLUMN, RUN, SQL_FORMULA_COLUMN};
 
 static int samples_open(struct sql_cursor *cursor, const struct sql_ask *ask, struct error *error)
 {

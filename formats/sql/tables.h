@@ -12,4 +12,14 @@ extern const struct sql_table sql_table_streams, sql_table_contexts, sql_table_c
 /* table_records.c: the records themselves */
 extern const struct sql_table sql_table_samples, sql_table_spans, sql_table_values;
 
+/* Columns of tables that take formulas: these, and the value of the last one. */
+#define SQL_METRICS_COLUMN                      \
+	{                                       \
+		"metrics", "TEXT", SQL_ARGUMENT \
+	}
+#define SQL_FORMULA_COLUMN                     \
+	{                                      \
+		"formula", "REAL", SQL_FORMULA \
+	}
+
 #endif
