@@ -374,7 +374,7 @@ verb_bench() {
 	fi
 	if [ "${1-}" = python ]; then
 		shift
-		exec python3 tests/bench/python.py --build build "$@"
+		exec python3 -B tests/bench/python.py --build build "$@"
 	fi
 	if [ "${1-}" = collect ]; then
 		build/bench/store_bench
@@ -400,7 +400,7 @@ verb_bench() {
 		exec build/bench/scale_bench "$@"
 	fi
 	unpack lammps usr/lib/x86_64-linux-gnu/liblammps.so.0 liblammps0
-	python3 tests/bench/bench.py --build build "$@"
+	python3 -B tests/bench/bench.py --build build "$@"
 	[ $# -gt 0 ] || { verb_bench collect && verb_bench store; }
 }
 

@@ -126,7 +126,7 @@ static int take_lanes(void *own, const char *value, struct error *error)
 /* As `:lane NAME` of each. */
 static int add_lanes(struct session *session, const char *names, struct error *error)
 {
-	char name[96];
+	char name[FIGURE_NAME_MAX + 32];
 
 	for (; *names; names += strcspn(names, ","), names += *names == ',') {
 		snprintf(name, sizeof name, "%.*s", (int)strcspn(names, ","), names);
@@ -407,14 +407,15 @@ static int take_options(struct program_call *call, struct session *session, stru
 {
 	const struct options *options = call->own;
 	char said[SESSION_MESSAGE];
-	int result;
+	int result = 0;
 
 	memcpy(said, session->message, sizeof(said));
 	session->message[0] = '\0';
-	result = options->lanes ? add_lanes(session, options->lanes, error) : 0;
-	if (!options->lanes && lanes_are_all(session->run))
+	if (options->lanes)
+		result = add_lanes(session, options->lanes, error);
+	else if (lanes_are_all(session->run))
 		lanes_suggest(session);
-	else if (!options->lanes)
+	else
 		lanes_suggest_spare(session);
 	if (!result)
 		result = open_other(call, session, error);

@@ -76,7 +76,7 @@ fault banks8 shared-memory 262.922 50.274
 # Memory is as busy as it can be: neither coalesced loads of 16 bytes nor those of 4 can gain, nor a shorter tail.
 for kernel in 9fair_wide 11fair_narrow 17fault_tail_memory; do
 	check "$kernel: nothing to gain" awk -F '\t' -v k="_Z${kernel}P" \
-		'index($1, k) == 1 { n++; bad += $14 > 1.06 } END { exit !(n && !bad) }' all.tsv
+		'index($1, k) == 1 { n++; bad += $14 > 1.05 } END { exit !(n && !bad) }' all.tsv
 done
 advise --format tsv >all.tsv || fail "advise"
 

@@ -56,6 +56,7 @@ two() { [ "$(ls "/proc/$pid/task" | wc -l)" -eq 2 ]; }
 await two
 hpct-record -p "$pid" -o probe.hpct --for 100ms 2>err || { grep -q forbidden err && skip "$(cat err)"; }
 ls -l "/proc/$pid/fd" | awk '{ print $9, $10, $11 }' >before
+stolen_before=$(stolen_ns)
 hpct-record -p "$pid" -o work.hpct 2>err &
 recorder=$!
 await sampled work 300

@@ -22,6 +22,7 @@ is_attached() { # by the recorder $recorder: it holds events, and has the thread
 attach() { # RUN OPTION... : to $pid, in the background; $recorder
 	local run=$1
 	shift
+	stolen_before=$(stolen_ns)
 	hpct-record -p "$pid" -o "$run.hpct" "$@" 2>"$run.err" &
 	recorder=$!
 	await is_attached || fail "$run: hpct-record does not attach: $(cat "$run.err")"

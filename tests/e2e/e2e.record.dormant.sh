@@ -89,6 +89,7 @@ same "ordinary: stretches" "1 1" "$(stretches ordinary)"
 # A process that is measured from outside.
 ./attached >program.out &
 pid=$! recorder=$!
+stolen_before=$(stolen_ns)
 hpct-record -p "$pid" -o outside.hpct -e CPUTIME@f500 2>outside.err &
 outside=$!
 if await sampled outside 200; then

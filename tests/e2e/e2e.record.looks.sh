@@ -16,6 +16,7 @@ await is_started
 look() { # RUN COMMAND... : until main's line has samples; $recorder
 	local run=$1
 	shift
+	stolen_before=$(stolen_ns)
 	"$@" hpct-record -p "$pid" -o "$run.hpct" 2>"$run.err" &
 	recorder=$!
 	await main_sampled "$run" || fail "$run: no samples: $(cat "$run.err")"

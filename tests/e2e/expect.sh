@@ -18,7 +18,7 @@ cd "$work" || exit 1
 export XDG_CACHE_HOME=$work/.cache HISTFILE=$work/.history # of shells on terminals
 failed=0
 stolen_ns() { awk '/^cpu / { printf "%.0f", $9 * 1e7 }' /proc/stat; } # by the host of a virtual machine
-stolen_before=$(stolen_ns)
+stolen_before=$(stolen_ns) # the latest recording began
 
 finish() {
 	local code=$? job
@@ -45,7 +45,7 @@ fail() {
 
 skip() {
 	printf 'skipped: %s\n' "$*"
-	failed=77
+	[ "$failed" -ne 0 ] || failed=77
 	exit
 }
 
@@ -108,6 +108,7 @@ await() { # COMMAND... : until it succeeds, for minutes if need be: a test waits
 record() { # RUN [OPTION...] [--] PROGRAM... : records into RUN.hpct here
 	local run=$1
 	shift
+	stolen_before=$(stolen_ns)
 	hpct-record -o "$run.hpct" "$@"
 }
 
@@ -180,7 +181,8 @@ clocks() {
 # thread that always gives way before the kernel's tick, on a busy machine, and never waits in a call that the agent knows,
 # is met by no timer; if it is killed with its process, its last sample stands for two periods and 16 ticks (of 1 ms at
 # least) and no more, and then its weights may be short. `all`: there is no such thread. From outside a thread runs between
-# the kernel's switches, also while a host has taken the core away, which the thread's clock leaves out
+# the kernel's switches, also while a host has taken the core away, which the thread's clock leaves out: so much since
+# stolen_before, which who begins a recording by hand sets
 weights_agree() {
 	local stolen=0
 	[ "$(info "$1" sampler)" != outside ] || stolen=$(($(stolen_ns) - stolen_before))

@@ -5,8 +5,8 @@
  *
  *   setuid    asks glibc to change its user again and again, which waits for an answer of each thread
  *   sigwait   a thread that takes whatever signal comes, and works in between
- *   raw       threads that are made by clone itself: with the storage of their creator, or with none of
- * libc's ends      threads that end, their stacks unmapped at once and the memory used for something else
+ *   raw       threads made by clone itself: with the storage of their creator, or with none of libc's
+ *   ends      threads that end, their stacks unmapped at once and the memory used for something else
  *   forks     children that need the loader's locks
  *   waits     waits that a signal ends, in the middle of work: none of them may end with EINTR by itself
  *   signals   a wait in read that a signal of its own must end with EINTR, whenever it comes

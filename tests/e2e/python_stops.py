@@ -32,7 +32,8 @@ WHERE = {
 }
 STATE_NEXT = 8
 GENERATOR, ENTRY = 1, 3  # owners of frames
-PTRACE_CONT, PTRACE_GETREGS, PTRACE_SEIZE, PTRACE_O_TRACECLONE, WALL = 7, 12, 0x4206, 8, 0x40000000
+PTRACE_CONT, PTRACE_GETREGS, PTRACE_SEIZE, WALL = 7, 12, 0x4206, 0x40000000
+PTRACE_O_TRACECLONE, PTRACE_O_EXITKILL = 8, 0x100000
 STOP = signal.SIGUSR2
 libc = ctypes.CDLL(None, use_errno=True)
 libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
@@ -305,7 +306,7 @@ def main():
     program = subprocess.Popen(command + ["stops.out", str(count)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     minor, runtime = program.stdout.readline().split()
     reader = Reader(program.pid, int(minor), int(runtime))
-    if ptrace(PTRACE_SEIZE, program.pid, PTRACE_O_TRACECLONE):
+    if ptrace(PTRACE_SEIZE, program.pid, PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL):
         sys.exit(f"ptrace: {os.strerror(ctypes.get_errno())}")
     tracer = Tracer(program.pid, reader)
     program.stdin.write(b"go\n")

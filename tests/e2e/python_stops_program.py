@@ -66,7 +66,8 @@ def by_threads():
 if oracle.oracle_stops_await(count):
     sys.exit("no handler")
 print(sys.version_info[1], ctypes.addressof(ctypes.c_char.in_dll(ctypes.pythonapi, "_PyRuntime")), flush=True)
-sys.stdin.readline()
+if not sys.stdin.readline():
+    sys.exit()  # nobody stops it
 threads = [threading.Thread(target=body) for body in (by_sample, by_stress, by_library, by_modules, by_threads)]
 for thread in threads:
     thread.start()

@@ -68,29 +68,26 @@ static void show_profile(struct session *session)
 static void show_blame(struct session *session, bool is_gaps)
 {
 	struct blame_page *page = blame_page_of(session);
-	char window[96], streams[SESSION_MESSAGE], what[64], depth[SESSION_DEPTH];
+	char window[96], streams[SESSION_MESSAGE], what[64], depth[SESSION_DEPTH], depth_option[40];
 
 	if (!page)
 		return;
 	session_put_window(window, sizeof(window), session);
 	put_streams(streams, sizeof(streams), blame_page_expression(session));
+	session_depth_option(session, depth);
+	snprintf(depth_option, sizeof(depth_option), " --depth %s", depth);
 	if (is_gaps)
 		snprintf(what, sizeof(what), "--gaps --min %lluns", (unsigned long long)page->min_ns);
 	else if (page->of == BLAME_LATE)
 		strcpy(what, "--late");
-	else if (page->of == BLAME_CAUSES)
+	else if (page->of == BLAME_CAUSES) {
 		strcpy(what, "--of waiting --by cause");
-	else
+		depth_option[0] = '\0'; /* it changes nothing */
+	} else
 		snprintf(what, sizeof(what), "--of %s --by %s", blame_page_name_of(page->of),
 			blame_page_name_by(page->by));
-	if (!is_gaps && page->of == BLAME_CAUSES) { /* which no depth changes */
-		session_say(session, "hpct blame %s %s --time %s%s", run_path(session->run), what, window,
-			streams);
-		return;
-	}
-	session_depth_option(session, depth);
-	session_say(session, "hpct blame %s %s --time %s --depth %s%s", run_path(session->run), what, window,
-		depth, streams);
+	session_say(session, "hpct blame %s %s --time %s%s%s", run_path(session->run), what, window,
+		depth_option, streams);
 }
 
 static void show_flame(struct session *session)

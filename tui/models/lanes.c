@@ -52,14 +52,6 @@ void lanes_free(struct lanes *lanes)
 
 /* ---- choosing ---- */
 
-static struct lanes_lane *lane_named(struct lanes *lanes, const char *name)
-{
-	for (uint32_t i = 0; i < lanes->count; i++)
-		if (!strcmp(lanes->lane[i].name, name))
-			return &lanes->lane[i];
-	return NULL;
-}
-
 /* The figure's whole name, NULL: there is none. Labels may be left out; then it is the first of those that
  * differ in them. */
 static const char *whole_name(const struct lanes *lanes, const char *name)
@@ -75,6 +67,22 @@ static const char *whole_name(const struct lanes *lanes, const char *name)
 			found = figure;
 	}
 	return found;
+}
+
+static struct lanes_lane *lane_of_whole(struct lanes *lanes, const char *name)
+{
+	for (uint32_t i = 0; name && i < lanes->count; i++)
+		if (!strcmp(lanes->lane[i].name, name))
+			return &lanes->lane[i];
+	return NULL;
+}
+
+/* Labels may be left out, as where it was added. */
+static struct lanes_lane *lane_named(struct lanes *lanes, const char *name)
+{
+	struct lanes_lane *lane = lane_of_whole(lanes, name);
+
+	return lane ? lane : lane_of_whole(lanes, whole_name(lanes, name));
 }
 
 static bool is_figure(const struct lanes *lanes, const char *name)
@@ -257,7 +265,7 @@ bool lanes_fit(struct session *session, int free)
 	lines = lines < (int)LANES_LINES ? lines : (int)LANES_LINES;
 	for (uint32_t i = 0; i < lanes->count; i++)
 		lanes->lane[i].lines = (uint32_t)lines;
-	lanes->spare_rows = shown > 1 ? shown * lines : 0;
+	lanes->spare_rows = shown * lines;
 	return lanes->spare_rows != before;
 }
 
@@ -374,9 +382,9 @@ static bool range_read(const char *text, struct lane_scale *scale)
 
 static void scale_of_one(struct session *session, struct lanes *lanes, const char *value)
 {
-	char word[64], rest[64] = "";
+	char word[FIGURE_NAME_MAX + 32], rest[64] = "";
 	struct lanes_lane *lane =
-		sscanf(value, "%63s %63s", word, rest) == 2 ? lane_named(lanes, word) : NULL;
+		sscanf(value, "%280s %63s", word, rest) == 2 ? lane_named(lanes, word) : NULL;
 	struct lane_scale scale;
 
 	if (lane && !strcmp(rest, "auto"))

@@ -6,8 +6,12 @@
  *   minimap line                                   | call stack
  *   ruler                                          | (from 100 columns on)
  *   rows:  labels  cells                           |
- *   lanes  names  figures                         (those that the user asked for, else in lines that no row
- * uses) pane title pane (path line, below 100 columns) status keys
+ *   lanes  names  figures                         (the user's, or in lines that no row uses)
+ *   pane title
+ *   pane
+ *   (path line, below 100 columns)
+ *   status
+ *   keys
  */
 #ifndef TUI_LAYOUT_H
 #define TUI_LAYOUT_H

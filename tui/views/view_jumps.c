@@ -20,16 +20,18 @@
 #define CALLS_ROOM 60 /* with less only the function at the depth is told */
 #define CALLS_MORE 24 /* "preempted in " and so on */
 
+enum jump_awaits {
+	OTHERS, /* or not known */
+	SLEEP,	/* the thread's own wish */
+	AN_END	/* of a thread or child, which the others' waits explain */
+};
+
 struct jump {
 	uint64_t begin_ns, length_ns;
 	uint32_t row, node;
 	struct cell cell; /* its first */
 	uint32_t context; /* in which it waits; 0: not known */
-	enum {
-		OTHERS, /* or not known */
-		SLEEP,	/* the thread's own wish */
-		AN_END	/* of a thread or child, which the others' waits explain */
-	} awaits;
+	enum jump_awaits awaits;
 };
 
 struct jumps {
@@ -54,18 +56,20 @@ static bool is_libc(const struct run_function *function)
 	return !function->module[0] || strncmp(base ? base + 1 : function->module, "libc.", 5) == 0;
 }
 
-static int awaits_of_call(const struct run_function *function)
+static enum jump_awaits awaits_of_call(const struct run_function *function)
 {
-	static const char *const ends[] = {"pthread_join", "pthread_timedjoin_np", "pthread_clockjoin_np",
-		"__pthread_clockjoin_ex", "wait", "wait3", "wait4", "waitid", "waitpid"};
-	static const char *const sleeps[] = {"sleep", "usleep", "nanosleep", "clock_nanosleep", "thrd_sleep"};
+	static const struct {
+		const char *name;
+		enum jump_awaits awaits;
+	} calls[] = {{"pthread_join", AN_END}, {"pthread_timedjoin_np", AN_END},
+		{"pthread_clockjoin_np", AN_END}, {"__pthread_clockjoin_ex", AN_END}, {"wait", AN_END},
+		{"wait3", AN_END}, {"wait4", AN_END}, {"waitid", AN_END}, {"waitpid", AN_END},
+		{"sleep", SLEEP}, {"usleep", SLEEP}, {"nanosleep", SLEEP}, {"clock_nanosleep", SLEEP},
+		{"thrd_sleep", SLEEP}};
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-		if (strcmp(function->name, ends[i]) == 0)
-			return is_libc(function) ? AN_END : OTHERS;
-	for (size_t i = 0; i < sizeof(sleeps) / sizeof(*sleeps); i++)
-		if (strcmp(function->name, sleeps[i]) == 0)
-			return is_libc(function) ? SLEEP : OTHERS;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (strcmp(function->name, calls[i].name) == 0)
+			return is_libc(function) ? calls[i].awaits : OTHERS;
 	return OTHERS;
 }
 
@@ -99,15 +103,15 @@ static uint32_t functions_of(
 	return count;
 }
 
-static int awaits_of(const struct session *session, uint32_t context)
+static enum jump_awaits awaits_of(const struct session *session, uint32_t context)
 {
 	const struct run_function *functions[END_FRAMES];
 	uint32_t count = functions_of(session, context, functions, END_FRAMES);
+	enum jump_awaits awaits = OTHERS;
 
-	for (uint32_t i = 0; i < count; i++)
-		if (awaits_of_call(functions[i]))
-			return awaits_of_call(functions[i]);
-	return OTHERS;
+	for (uint32_t i = 0; i < count && awaits == OTHERS; i++)
+		awaits = awaits_of_call(functions[i]);
+	return awaits;
 }
 
 /* "audit/read_accounts/pthread_mutex_lock": the innermost frames that have a name, as many as fit. */
