@@ -191,9 +191,12 @@ static void usual_toggle(struct session *session, struct lanes *lanes)
 		lanes_clear(lanes);
 		return;
 	}
-	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-		if (is_figure(lanes, usual[i]))
-			lane_add(session, lanes, usual[i], 1, NULL);
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
+		const char *name = whole_name(lanes, usual[i]);
+
+		if (name)
+			lane_add(session, lanes, name, 1, NULL);
+	}
 }
 
 bool lanes_are_all(const struct run *run)
