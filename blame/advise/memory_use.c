@@ -70,13 +70,14 @@ static bool meets(const struct gpu_set *a, const struct gpu_set *b, unsigned wor
 static bool is_changing(const struct kernel_code *code, uint32_t at, const struct gpu_set *changed)
 {
 	const struct gpu_instruction *in = &code->instructions[at];
-	const uint8_t *bytes = gpu_code_image(code->binary, code->addresses[at], 16);
 	struct gpu_arithmetic arithmetic;
 	uint64_t words[2];
 
-	if (in->kind != GPU_KIND_STORE || !bytes)
+	if (in->kind != GPU_KIND_STORE || !kernel_code_words(code->binary, code->addresses[at], words))
 		return meets(&in->uses, changed, ADDRESS_WORDS);
-	memcpy(words, bytes, sizeof words);
+	/* Uniform registers are of addresses alone. */
+	if (in->uses.words[GPU_UNIFORM / 64] & changed->words[GPU_UNIFORM / 64])
+		return true;
 	sass_arithmetic(words[0], words[1], &arithmetic);
 	return arithmetic.a.kind == GPU_OPERAND_REGISTER &&
 	       (gpu_set_has(changed, (unsigned)arithmetic.a.value) ||
