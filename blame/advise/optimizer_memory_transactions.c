@@ -12,7 +12,6 @@
 static bool matches(
 	const struct kernel *kernel, const struct kernel_function *function, const struct cause *cause)
 {
-	const struct cause_samples *samples = &function->samples[cause->use];
 	const struct memory_scope *scope = memory_scope_of(&function->memory, &function->code, cause->use);
 
 	(void)kernel;
@@ -20,9 +19,7 @@ static bool matches(
 		return false;
 	if (cause->class == CAUSE_GLOBAL && cause->stall == STALL_GMEM)
 		return memory_is_saturated(scope);
-	/* A full queue of global memory holds back whatever comes next. */
-	return cause->stall == STALL_MTHR && samples->near * 2 <= samples->all[STALL_MTHR] &&
-	       function->code.instructions[cause->use].space != GPU_SPACE_LOCAL;
+	return memory_queue_is_full(function, cause);
 }
 
 /* What is left of the samples of a cause. With the transactions the time of saturated memory shrinks; but a
@@ -59,7 +56,7 @@ static bool judge(const struct kernel *kernel, struct advice *advice)
 	advice->speedup = estimate_elimination(kernel->total, advice->matched - stays);
 	/* All fields of a structure may be needed; and whatever waits beside the loads may go with them. */
 	advice->low = estimate_elimination(kernel->total, (advice->matched - stays) / 2);
-	advice->high = fmax(advice->speedup, most);
+	advice->high = most;
 	return true;
 }
 

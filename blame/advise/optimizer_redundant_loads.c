@@ -8,15 +8,12 @@
 static bool matches(
 	const struct kernel *kernel, const struct kernel_function *function, const struct cause *cause)
 {
-	const struct cause_samples *samples = &function->samples[cause->use];
-
 	(void)kernel;
 	if (memory_scope_of(&function->memory, &function->code, cause->use)->repeated <= 0)
 		return false;
 	if (cause->stall == STALL_GMEM)
 		return cause->class == CAUSE_GLOBAL;
-	return cause->stall == STALL_MTHR && samples->near * 2 <= samples->all[STALL_MTHR] &&
-	       function->code.instructions[cause->use].space != GPU_SPACE_LOCAL;
+	return memory_queue_is_full(function, cause);
 }
 
 /* Waits for another load stay; but it has fewer before it in the queue. */

@@ -55,7 +55,6 @@ static bool judge(const struct kernel *kernel, struct advice *advice)
 				stays += share * function->causes.list[c].samples;
 	}
 	advice->speedup = estimate_elimination(kernel->total, advice->matched - stays);
-	advice->low = fmin(advice->low, advice->speedup);
 	return true;
 }
 

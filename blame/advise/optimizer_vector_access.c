@@ -14,7 +14,6 @@
 static bool matches(
 	const struct kernel *kernel, const struct kernel_function *function, const struct cause *cause)
 {
-	const struct cause_samples *samples = &function->samples[cause->use];
 	const struct memory_scope *scope = memory_scope_of(&function->memory, &function->code, cause->use);
 
 	(void)kernel;
@@ -22,8 +21,7 @@ static bool matches(
 		return false;
 	if (cause->class == CAUSE_GLOBAL && cause->stall == STALL_GMEM)
 		return scope->widest < NARROW && function->code.loop_of[cause->use] != LOOP_NONE;
-	return cause->stall == STALL_MTHR && samples->near * 2 <= samples->all[STALL_MTHR] &&
-	       function->code.instructions[cause->use].space != GPU_SPACE_LOCAL;
+	return memory_queue_is_full(function, cause);
 }
 
 /* Fewer accesses take as much of the waits away, until memory's rate is the limit: between nothing and all,
