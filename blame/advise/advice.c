@@ -70,6 +70,8 @@ static void match_function(const struct kernel *kernel, const struct kernel_func
 			continue;
 		advice->matched += cause->samples;
 		advice->matched_latency += cause->latency;
+		if (advice->optimizer->stays)
+			advice->stays += advice->optimizer->stays(function, cause);
 		advice_hotspot_put(advice, &(struct advice_hotspot){function, *cause, 1});
 		if (!scopes)
 			continue;
@@ -134,7 +136,7 @@ static void estimate_eliminated(const struct kernel *kernel, struct advice *advi
 {
 	double error_share = error_of(kernel, advice->matched);
 
-	advice->speedup = estimate_elimination(kernel->total, advice->matched);
+	advice->speedup = estimate_elimination(kernel->total, advice->matched - advice->stays);
 	/* Between nothing and all: their geometric mean. */
 	if (advice->optimizer->is_moved)
 		advice->speedup = sqrt(fmin(advice->speedup, ADVICE_MOST));

@@ -23,6 +23,7 @@ struct advice_hotspot {
 struct advice {
 	const struct optimizer *optimizer;
 	double matched, matched_latency; /* M and M_L of S2, in samples x period */
+	double stays;			 /* samples of M that stay nevertheless */
 	double speedup;			 /* estimate: S2 Eq 2 to 10 */
 	double low, high;		 /* interval: sampling error, and what the model cannot know */
 	struct advice_hotspot hotspots[ADVICE_HOTSPOTS];
