@@ -11,12 +11,11 @@
 
 /* ---- matching ---- */
 
-static void hotspot_take(
-	struct advice *advice, const struct kernel_function *function, const struct cause *cause)
+void advice_hotspot_put(struct advice *advice, const struct advice_hotspot *hotspot)
 {
 	unsigned at = advice->hotspot_count;
 
-	while (at > 0 && advice->hotspots[at - 1].cause.samples < cause->samples)
+	while (at > 0 && advice->hotspots[at - 1].cause.samples < hotspot->cause.samples)
 		at--;
 	if (at == ADVICE_HOTSPOTS)
 		return;
@@ -24,7 +23,7 @@ static void hotspot_take(
 		advice->hotspot_count++;
 	memmove(&advice->hotspots[at + 1], &advice->hotspots[at],
 		(advice->hotspot_count - at - 1) * sizeof advice->hotspots[0]);
-	advice->hotspots[at] = (struct advice_hotspot){function, *cause, 1};
+	advice->hotspots[at] = *hotspot;
 }
 
 /* Scopes of a function: its loops, and 0 the function itself. NULL: no memory. */
@@ -71,21 +70,14 @@ static void match_function(const struct kernel *kernel, const struct kernel_func
 			continue;
 		advice->matched += cause->samples;
 		advice->matched_latency += cause->latency;
-		hotspot_take(advice, function, cause);
+		if (advice->optimizer->stays)
+			advice->stays += advice->optimizer->stays(function, cause);
+		advice_hotspot_put(advice, &(struct advice_hotspot){function, *cause, 1});
 		if (!scopes)
 			continue;
 		loop = kernel_code_common_loop(&function->code, cause->define, cause->use);
 		scopes[loop == LOOP_NONE ? 0 : loop + 1].matched_latency += cause->latency;
 	}
-}
-
-static double samples_of(const struct kernel_function *function, uint32_t at)
-{
-	double sum = 0;
-
-	for (unsigned s = 0; s < STALL_COUNT; s++)
-		sum += function->samples[at].all[s];
-	return sum;
 }
 
 /* `goes`, by instruction, is all false before. */
@@ -100,7 +92,7 @@ static double gone_with(const struct kernel_function *function, const bool *is_m
 	for (size_t c = 0; c < function->causes.count; c++)
 		sum += is_matched[c] && !goes[list[c].use] ? list[c].samples : 0;
 	for (uint32_t i = 0; i < function->code.count; i++)
-		sum += goes[i] ? samples_of(function, i) : 0;
+		sum += goes[i] ? cause_samples_sum(&function->samples[i]) : 0;
 	return sum;
 }
 
@@ -144,7 +136,7 @@ static void estimate_eliminated(const struct kernel *kernel, struct advice *advi
 {
 	double error_share = error_of(kernel, advice->matched);
 
-	advice->speedup = estimate_elimination(kernel->total, advice->matched);
+	advice->speedup = estimate_elimination(kernel->total, advice->matched - advice->stays);
 	/* Between nothing and all: their geometric mean. */
 	if (advice->optimizer->is_moved)
 		advice->speedup = sqrt(fmin(advice->speedup, ADVICE_MOST));

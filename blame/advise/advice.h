@@ -23,13 +23,16 @@ struct advice_hotspot {
 struct advice {
 	const struct optimizer *optimizer;
 	double matched, matched_latency; /* M and M_L of S2, in samples x period */
+	double stays;			 /* samples of M that stay nevertheless */
 	double speedup;			 /* estimate: S2 Eq 2 to 10 */
 	double low, high;		 /* interval: sampling error, and what the model cannot know */
 	struct advice_hotspot hotspots[ADVICE_HOTSPOTS];
 	unsigned hotspot_count;
-	char say[160]; /* of parallel ones: what to change from and to */
+	char say[160]; /* "", or of its judge: what to change from and to, or what it found */
 };
 
+/* Keeps the hotspots of most samples, most first. For optimizers. */
+void advice_hotspot_put(struct advice *advice, const struct advice_hotspot *hotspot);
 /* Fills `advice`, room for optimizer_count, best first; returns their number, those that promise less than
  * ADVICE_LEAST left out; negative: no memory. The kernel must be analysed and outlive them. */
 int advice_find(const struct kernel *kernel, struct advice *advice, struct error *error);

@@ -23,6 +23,15 @@ struct cause_samples {
 	double near;		     /* MTHR: of the queue of shared memory and special functions */
 };
 
+static inline double cause_samples_sum(const struct cause_samples *samples)
+{
+	double sum = 0;
+
+	for (unsigned s = 0; s < STALL_COUNT; s++)
+		sum += samples->all[s];
+	return sum;
+}
+
 enum cause_class {   /* S2 Fig 5 */
 	CAUSE_SELF,  /* not a dependency, or its source is unknown: stays where it was sampled */
 	CAUSE_LOCAL, /* memory dependencies */

@@ -10,11 +10,12 @@
 #include "store/base/array.h"
 
 #define WARP 32.0
-#define STEPS_MAX (UINT64_C(1) << 24) /* instructions of ways that are walked, of a function */
-#define TURNS_LEAST 0.5		      /* of a loop's samples are in the ways */
-#define UNKNOWN_BOTH 0.5	      /* of warps that go both ways by data, where nothing tells */
-#define UNKNOWN_ONE 0.25	      /* likewise, of ways that some threads skip, and of loops */
-#define ISSUED_LEAST 40.0	      /* samples: fewer tell nothing of how often a branch is taken */
+#define STEPS_MAX (UINT64_C(1) << 24)	   /* instructions of ways that are walked, of a function */
+#define JOIN_STEPS_MAX (UINT64_C(1) << 26) /* likewise, of chains of joins: short steps */
+#define TURNS_LEAST 0.5			   /* of a loop's samples are in the ways */
+#define UNKNOWN_BOTH 0.5		   /* of warps that go both ways by data, where nothing tells */
+#define UNKNOWN_ONE 0.25		   /* likewise, of ways that some threads skip, and of loops */
+#define ISSUED_LEAST 40.0		   /* samples: fewer tell nothing of how often a branch is taken */
 
 /* ---- where ways join ---- */
 
@@ -24,6 +25,7 @@ struct joining {
 	uint32_t *number; /* in a postorder of the reversed graph; 0: the end is not reached */
 	uint32_t *order;  /* and back */
 	uint32_t *stack, *next;
+	struct parse_budget *budget;
 };
 
 static bool is_end(const struct dependency_code *code, uint32_t i)
@@ -65,10 +67,10 @@ static uint32_t number_all(struct joining *joining)
 	return last;
 }
 
-/* The end has the highest number. */
+/* The end has the highest number. Once the budget is spent it stops somewhere. */
 static uint32_t meet(const struct joining *joining, uint32_t a, uint32_t b)
 {
-	while (a != b) {
+	while (a != b && parse_budget_step(joining->budget)) {
 		uint32_t *lower = a < b ? &a : &b;
 
 		*lower = joining->joins[joining->order[*lower]];
@@ -81,7 +83,7 @@ static bool pass(struct joining *joining, uint32_t count)
 	const struct dependency_code *code = joining->code;
 	bool has_changed = false;
 
-	for (uint32_t n = count; n > 0; n--) {
+	for (uint32_t n = count; n > 0 && parse_budget_step(joining->budget); n--) {
 		uint32_t at = joining->order[n], join = is_end(code, at) ? count + 1 : 0;
 
 		for (uint32_t e = code->first_to[at]; e < code->first_to[at + 1]; e++) {
@@ -93,12 +95,12 @@ static bool pass(struct joining *joining, uint32_t count)
 		has_changed |= join != joining->joins[at];
 		joining->joins[at] = join;
 	}
-	return has_changed;
+	return has_changed && !joining->budget->spent;
 }
 
-bool divergence_joins(const struct dependency_code *code, uint32_t *joins)
+bool divergence_joins(const struct dependency_code *code, uint32_t *joins, struct parse_budget *budget)
 {
-	struct joining joining = {.code = code, .joins = joins};
+	struct joining joining = {.code = code, .joins = joins, .budget = budget};
 	size_t room = (size_t)code->count + 2;
 	uint32_t count;
 	bool ok;
@@ -114,7 +116,8 @@ bool divergence_joins(const struct dependency_code *code, uint32_t *joins)
 		while (pass(&joining, count))
 			;
 		for (uint32_t i = 0; i < code->count; i++)
-			joins[i] = joins[i] && joins[i] <= count ? joining.order[joins[i]] : UINT32_MAX;
+			joins[i] = joins[i] && joins[i] <= count && !budget->spent ? joining.order[joins[i]]
+										   : UINT32_MAX;
 	}
 	free(joining.number);
 	free(joining.order);
@@ -145,11 +148,7 @@ struct finding {
 
 static double samples_of(const struct finding *finding, uint32_t i)
 {
-	double sum = 0;
-
-	for (unsigned s = 0; s < STALL_COUNT; s++)
-		sum += finding->samples[i].all[s];
-	return sum;
+	return cause_samples_sum(&finding->samples[i]);
 }
 
 /* Mean of what issued from there on, as long as nothing branches or joins. */
@@ -189,8 +188,7 @@ static uint32_t block_of(const struct finding *finding, uint32_t at)
 	return at;
 }
 
-/* Walks a way up to where all join; `share` NULL: sums up only. The stack keeps what was met. Returns how
- * many instructions. */
+/* Sums up a way, which ends where all join. The stack keeps its instructions; returns how many. */
 static uint32_t walk(struct finding *finding, uint32_t from, uint32_t join, struct way *way)
 {
 	const struct dependency_code *flow = &finding->code->flow;
@@ -293,10 +291,11 @@ static void turns_take(struct finding *finding, const struct divergence_branch *
 	double all = 0;
 
 	for (uint32_t i = 0; i < code->count; i++)
-		if (kernel_code_common_loop(code, branch->at, i) == loop) {
+		if (loop_is_in(&code->loops, code->loop_of[i], loop)) {
 			finding->stack[count++] = i;
 			all += samples_of(finding, i);
 		}
+	finding->steps_left -= finding->steps_left < code->count ? finding->steps_left : code->count;
 	if (branch->samples > all * TURNS_LEAST)
 		shares_take(finding, count, shares);
 }
@@ -335,11 +334,8 @@ static bool branch_look(struct finding *finding, struct divergence_branch *branc
 	shares_of(finding, branch, taken, ways, shares);
 	branch->samples = ways[0].samples + ways[1].samples;
 	branch->most = ways[0].samples > ways[1].samples ? ways[0].most : ways[1].most;
-	for (unsigned w = 0; w < 2; w++) {
+	for (unsigned w = 0; w < 2; w++)
 		branch->saved += ways[w].samples * shares[w].saved;
-		branch->low += ways[w].samples * shares[w].low;
-		branch->high += ways[w].samples * shares[w].high;
-	}
 	if (branch->saved <= 0)
 		return false;
 	for (unsigned w = 0; w < 2; w++) {
@@ -408,6 +404,7 @@ int divergence_find(struct divergence *divergence, const struct kernel_code *cod
 		.period = period ? (double)period : 1,
 		.steps_left = STEPS_MAX};
 	size_t room = (size_t)code->count + 1;
+	struct parse_budget budget;
 	bool ok;
 
 	*divergence = (struct divergence){.is_in = calloc(room, sizeof *divergence->is_in)};
@@ -419,7 +416,10 @@ int divergence_find(struct divergence *divergence, const struct kernel_code *cod
 	if (ok) {
 		finding.low = finding.saved + room;
 		finding.high = finding.low + room;
-		ok = divergence_joins(&code->flow, finding.joins) && branches_look(&finding, divergence);
+		/* Where no join is known, ways would reach to the end. */
+		parse_budget_allow(&budget, JOIN_STEPS_MAX, 0);
+		ok = divergence_joins(&code->flow, finding.joins, &budget) &&
+		     (budget.spent || branches_look(&finding, divergence));
 	}
 	if (ok)
 		sum_up(&finding, divergence);

@@ -17,13 +17,12 @@
 #include "blame/advise/lanes.h"
 
 struct divergence_branch {
-	uint32_t at;	  /* the branch */
-	uint32_t most;	  /* the instruction of its ways that was sampled most */
-	bool is_by_data;  /* else by the thread's index */
-	bool is_loop;	  /* threads make different numbers of rounds */
-	double samples;	  /* of all its ways */
-	double saved;	  /* of those, if the threads of a warp went together */
-	double low, high; /* at least, at most */
+	uint32_t at;	 /* the branch */
+	uint32_t most;	 /* the instruction of its ways that was sampled most */
+	bool is_by_data; /* else by the thread's index */
+	bool is_loop;	 /* threads make different numbers of rounds */
+	double samples;	 /* of all its ways */
+	double saved;	 /* of those, if the threads of a warp went together */
 };
 
 struct divergence {
@@ -43,7 +42,7 @@ int divergence_find(struct divergence *divergence, const struct kernel_code *cod
 void divergence_fini(struct divergence *divergence);
 
 /* Instructions that each way from an instruction to the end leads over: the first of them; UINT32_MAX: none
- * but the end. `joins` has room for all. False: no memory. */
-bool divergence_joins(const struct dependency_code *code, uint32_t *joins);
+ * but the end, or the budget is spent. `joins` has room for all. False: no memory. */
+bool divergence_joins(const struct dependency_code *code, uint32_t *joins, struct parse_budget *budget);
 
 #endif

@@ -55,6 +55,15 @@ static inline bool memory_is_limit(const struct kernel_function *function, const
 	       memory_is_saturated(memory_scope_of(&function->memory, &function->code, cause->use));
 }
 
+/* True of a wait for room in the queue of global memory: a full one holds back whatever comes next. */
+static inline bool memory_queue_is_full(const struct kernel_function *function, const struct cause *cause)
+{
+	const struct cause_samples *samples = &function->samples[cause->use];
+
+	return cause->stall == STALL_MTHR && samples->near * 2 <= samples->all[STALL_MTHR] &&
+	       function->code.instructions[cause->use].space != GPU_SPACE_LOCAL;
+}
+
 /* Finds causes and totals, once functions have code and samples. */
 int kernel_analyse(struct kernel *kernel, struct error *error);
 

@@ -41,6 +41,16 @@ static int flow_read(struct cfg *cfg, struct gpu_code *binary, const struct gpu_
 	return rc;
 }
 
+bool kernel_code_words(struct gpu_code *binary, uint64_t address, uint64_t words[2])
+{
+	const uint8_t *bytes = gpu_code_image(binary, address, INSTRUCTION_BYTES);
+
+	words[0] = words[1] = 0;
+	if (bytes)
+		memcpy(words, bytes, INSTRUCTION_BYTES);
+	return bytes != NULL;
+}
+
 static bool instructions_read(struct kernel_code *code, const struct cfg *cfg)
 {
 	size_t room = 1;
@@ -55,12 +65,10 @@ static bool instructions_read(struct kernel_code *code, const struct cfg *cfg)
 	for (uint32_t b = 0; b < cfg->block_count; b++)
 		for (uint64_t at = cfg->blocks[b].begin; at + INSTRUCTION_BYTES <= cfg->blocks[b].end;
 			at += INSTRUCTION_BYTES) {
-			const uint8_t *bytes = gpu_code_image(code->binary, at, INSTRUCTION_BYTES);
 			uint64_t words[2];
 
-			if (!bytes)
+			if (!kernel_code_words(code->binary, at, words))
 				continue;
-			memcpy(words, bytes, sizeof words);
 			code->opaque +=
 				!sass_instruction(words[0], words[1], &code->instructions[code->count]);
 			code->loop_of[code->count] = code->loops.of_node[b];

@@ -32,6 +32,8 @@ struct kernel_code {
  * negative: no memory. Free in all cases. */
 int kernel_code_read(struct kernel_code *code, struct gpu_code *binary, const struct gpu_function *function,
 	struct error *error);
+/* The two words of the instruction at an address; false, and zero: the binary has none there. */
+bool kernel_code_words(struct gpu_code *binary, uint64_t address, uint64_t words[2]);
 /* Fills is_math; false: no memory. */
 bool kernel_code_find_math(struct kernel_code *code);
 void kernel_code_fini(struct kernel_code *code);

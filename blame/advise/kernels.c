@@ -216,14 +216,20 @@ struct kernel *kernels_named(struct kernels *kernels, const char *name)
 	return kernel;
 }
 
+static bool vendor_is(const struct stall_metric *metric, const char *name)
+{
+	return metric->vendor_bytes == strlen(name) &&
+	       memcmp(metric->vendor, name, metric->vendor_bytes) == 0;
+}
+
 static void sample_add(
 	const struct kernels *kernels, const struct kernels_sample *sample, struct cause_samples *to)
 {
 	const struct stall_metric *metric = &kernels->metrics[sample->metric].metric;
-	bool is_fixed = metric->vendor_bytes == 4 && memcmp(metric->vendor, "wait", 4) == 0;
-	bool is_fence = metric->vendor_bytes == 6 && memcmp(metric->vendor, "membar", 6) == 0;
+	bool is_fixed = vendor_is(metric, "wait");
+	bool is_fence = vendor_is(metric, "membar");
 
-	if (metric->vendor_bytes == 12 && memcmp(metric->vendor, "mio_throttle", 12) == 0)
+	if (vendor_is(metric, "mio_throttle"))
 		to->near += sample->weight;
 	to->all[metric->stall] += sample->weight;
 	if (metric->is_latency)

@@ -18,15 +18,6 @@ struct callers {
 	double *samples, *factors;
 };
 
-static double sum_of(const struct cause_samples *samples)
-{
-	double sum = 0;
-
-	for (unsigned s = 0; s < STALL_COUNT; s++)
-		sum += samples->all[s];
-	return sum;
-}
-
 static void call_weigh(struct callers *callers, uint64_t address, double samples)
 {
 	size_t low = 0, high = callers->graph.edge_count;
@@ -49,7 +40,7 @@ static void function_take(struct callers *callers, const struct kernel_function 
 	const struct gpu_function *in_binary = gpu_code_at(callers->binary, function->code.start);
 
 	for (uint32_t i = 0; in_binary && i < function->code.count; i++) {
-		double here = sum_of(&function->samples[i]);
+		double here = cause_samples_sum(&function->samples[i]);
 
 		callers->samples[in_binary - callers->functions] += here;
 		call_weigh(callers, function->code.addresses[i], here);

@@ -37,14 +37,13 @@ static struct kernel *kernel_of(struct chains *chains, uint32_t context)
 static void kernel_take(struct chains *chains, const struct batch *batch, size_t i)
 {
 	uint64_t begin_ns = batch->begin_ns[i], link = batch->link[i];
-	uint64_t call_ns = link ? launches_end(&chains->calls, link, begin_ns + GPU_PENDING_EARLY_NS) : 0;
+	uint64_t call_ns = link ? launches_end(&chains->calls, link, gpu_pending_calls_until(begin_ns)) : 0;
 	struct kernel *kernel =
 		batch->what[i] == STORE_OP_KERNEL ? kernel_of(chains, batch->context[i]) : NULL;
-	bool has_waited = kernel && link != chains->last_link && chains->last_end_ns &&
-			  begin_ns > chains->last_end_ns && call_ns > chains->last_end_ns;
 
 	call_ns = call_ns & LAUNCHES_LONG ? 0 : call_ns;
-	if (has_waited && call_ns > chains->last_call_ns && chains->last_call_ns &&
+	if (kernel && link != chains->last_link && chains->last_end_ns && begin_ns > chains->last_end_ns &&
+		call_ns > chains->last_end_ns && chains->last_call_ns && call_ns > chains->last_call_ns &&
 		call_ns - chains->last_call_ns < CALLS_APART_NS) {
 		kernel->chained++;
 		kernel->chained_gap_ns += begin_ns - chains->last_end_ns;
@@ -66,7 +65,8 @@ static int stream_read(struct chains *chains, uint32_t stream, bool is_queue, co
 	long count;
 	int rc = scan_open(&scan, chains->kernels->run, stream, STORE_SPANS, select_records_begin_ns(select),
 		select_records_end_ns(select),
-		STORE_BEGIN | STORE_END | STORE_WHAT | STORE_LINK | (is_queue ? STORE_CONTEXT : 0), 0, error);
+		STORE_BEGIN | STORE_END | STORE_WHAT | STORE_LINK | (is_queue ? STORE_CONTEXT : 0),
+		is_queue ? SCAN_CLIP : 0, error);
 
 	if (rc < 0)
 		return rc;
@@ -95,7 +95,8 @@ static int process_read(struct chains *chains, const struct process *process, co
 			if (kind == (queues ? STORE_STREAM_GPU : STORE_STREAM_CPU))
 				rc = stream_read(chains, process->streams[i], queues, select, error);
 		}
-		launches_sort(&chains->calls);
+		if (!queues)
+			launches_sort(&chains->calls);
 	}
 	launches_fini(&chains->calls);
 	chains->calls = (struct launches){0};

@@ -15,6 +15,7 @@
 #define ZERO_ALIGN 31u
 #define PASSES 24u
 #define STATES_MAX 32768u /* 84 MB */
+#define EDGES_MAX 65536u  /* into them: each costs SLOTS in each pass */
 #define FEW 8
 #define STEP_MAX (1 << 28)
 
@@ -155,6 +156,7 @@ static struct lanes_value value_of(
 	const struct finding *finding, const struct state *state, const struct gpu_operand *operand)
 {
 	struct lanes_value value;
+	uint32_t size;
 
 	switch (operand->kind) {
 	case GPU_OPERAND_REGISTER:
@@ -165,9 +167,10 @@ static struct lanes_value value_of(
 		return same(zeros(operand->value), false);
 	default:
 		/* The first of a launch's constants are the sizes of its block. */
-		if (operand->value < 12 && finding->code->generation < 100)
-			return same(zeros(finding->block[operand->value / 4]), false);
-		return same(0, false);
+		if (operand->value >= 12 || finding->code->generation >= 100)
+			return same(0, false);
+		size = finding->block[operand->value / 4];
+		return same(size ? zeros(size) : operand->value < 4 ? WARP_BITS : 0, false);
 	}
 }
 
@@ -212,8 +215,10 @@ static struct lanes_value special_of(const struct finding *finding, enum gpu_spe
 	case GPU_SPECIAL_THREAD_Z:
 		return (uint64_t)finding->block[0] * finding->block[1] % WARP == 0 ? same(0, true)
 										   : unknown(LANES_DIFFER);
-	default:
+	case GPU_SPECIAL_WARP:
 		return same(0, true);
+	default:
+		return unknown(LANES_UNKNOWN);
 	}
 }
 
@@ -433,11 +438,11 @@ static bool pass(struct finding *finding)
 	return has_changed;
 }
 
-/* Returns how many states there are. */
+/* Returns how many states there are; 0: none, or it would take too long. */
 static uint32_t states_number(struct finding *finding)
 {
 	const struct dependency_code *flow = &finding->code->flow;
-	uint32_t count = 0;
+	uint32_t count = 0, edges = 0;
 
 	for (uint32_t i = 0; i < flow->count; i++) {
 		uint32_t first = flow->first_from[i];
@@ -445,8 +450,9 @@ static uint32_t states_number(struct finding *finding)
 		if (i && flow->first_from[i + 1] == first + 1 && flow->from[first] == i - 1)
 			continue;
 		finding->state_of[i] = ++count;
+		edges += flow->first_from[i + 1] - first;
 	}
-	return count;
+	return count <= STATES_MAX && edges <= EDGES_MAX ? count : 0;
 }
 
 static void begin_with(struct state *state, bool is_kernel)
@@ -460,11 +466,9 @@ static void arithmetic_read(struct finding *finding)
 	const struct kernel_code *code = finding->code;
 
 	for (uint32_t i = 0; i < code->count; i++) {
-		const uint8_t *bytes = gpu_code_image(code->binary, code->addresses[i], 16);
-		uint64_t words[2] = {0};
+		uint64_t words[2];
 
-		if (bytes)
-			memcpy(words, bytes, sizeof words);
+		kernel_code_words(code->binary, code->addresses[i], words);
 		sass_arithmetic(words[0], words[1], &finding->arithmetic[i]);
 	}
 }
@@ -489,7 +493,7 @@ int lanes_find(struct lanes *lanes, const struct kernel_code *code, bool is_kern
 	ok = lanes->values && finding.state_of && finding.arithmetic;
 	if (ok)
 		states = states_number(&finding);
-	if (ok && states && states <= STATES_MAX) {
+	if (ok && states) {
 		finding.states = calloc(states, sizeof *finding.states);
 		ok = finding.states;
 	}
@@ -519,17 +523,15 @@ void lanes_fini(struct lanes *lanes)
 
 double lanes_waste(const struct lanes_value *address, unsigned bytes)
 {
-	double step = address->step < 0 ? -(double)address->step : address->step, sectors, needed;
+	double step = address->step < 0 ? -(double)address->step : address->step, sectors;
 
-	if (!bytes || address->kind > LANES_STEP)
-		return address->kind == LANES_DIFFER ? SECTOR / (bytes ? bytes : 4) : 0;
+	if (address->kind > LANES_STEP)
+		return address->kind == LANES_DIFFER ? SECTOR / bytes : 0;
 	if (step <= bytes)
 		return 1;
-	needed = bytes; /* of 32 threads, in sectors */
 	sectors = ((WARP - 1) * step + bytes) / SECTOR;
-	if (sectors > WARP * (bytes > SECTOR ? bytes / SECTOR : 1))
-		sectors = WARP;
-	return sectors > needed ? sectors / needed : 1;
+	/* 32 threads need as many sectors as one needs bytes. */
+	return (sectors < WARP ? sectors : WARP) / bytes;
 }
 
 unsigned lanes_conflicts(const struct lanes_value *address, unsigned bytes)

@@ -9,6 +9,8 @@
  *   i >> 5                                        step 0: the same for the warp
  *   i & 1                                         differs, by the thread's index
  *   in[i] > 0                                     differs, by data
+ *
+ * Control dependence is ignored: what differs only by the way that a thread came counts as the same.
  */
 #ifndef BLAME_LANES_H
 #define BLAME_LANES_H
@@ -51,8 +53,8 @@ int lanes_find(struct lanes *lanes, const struct kernel_code *code, bool is_kern
 	struct error *error);
 void lanes_fini(struct lanes *lanes);
 
-/* How many times more sectors of 32 bytes an access moves than threads need: 1 of coalesced ones, 0: unknown.
- */
+/* How many times more sectors of 32 bytes an access of 1 to 32 bytes moves than threads need: 1 of coalesced
+ * ones, 0: unknown. */
 double lanes_waste(const struct lanes_value *address, unsigned bytes);
 /* How many accesses of shared memory one takes because threads meet in its banks: 1: none, 0: unknown. */
 unsigned lanes_conflicts(const struct lanes_value *address, unsigned bytes);

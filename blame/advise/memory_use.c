@@ -70,13 +70,14 @@ static bool meets(const struct gpu_set *a, const struct gpu_set *b, unsigned wor
 static bool is_changing(const struct kernel_code *code, uint32_t at, const struct gpu_set *changed)
 {
 	const struct gpu_instruction *in = &code->instructions[at];
-	const uint8_t *bytes = gpu_code_image(code->binary, code->addresses[at], 16);
 	struct gpu_arithmetic arithmetic;
 	uint64_t words[2];
 
-	if (in->kind != GPU_KIND_STORE || !bytes)
+	if (in->kind != GPU_KIND_STORE || !kernel_code_words(code->binary, code->addresses[at], words))
 		return meets(&in->uses, changed, ADDRESS_WORDS);
-	memcpy(words, bytes, sizeof words);
+	/* Uniform registers are of addresses alone. */
+	if (in->uses.words[GPU_UNIFORM / 64] & changed->words[GPU_UNIFORM / 64])
+		return true;
 	sass_arithmetic(words[0], words[1], &arithmetic);
 	return arithmetic.a.kind == GPU_OPERAND_REGISTER &&
 	       (gpu_set_has(changed, (unsigned)arithmetic.a.value) ||
@@ -158,6 +159,27 @@ static void products_find(const struct kernel_code *code, struct memory_scope *s
 	}
 }
 
+/* ---- turns of shared memory ---- */
+
+static void conflicts_find(struct memory_use *use, const struct kernel_code *code, const struct lanes *lanes,
+	const struct cause_samples *samples)
+{
+	double issued = 0, turns = 0;
+
+	for (uint32_t i = 0; i < code->count; i++) {
+		const struct gpu_instruction *in = &code->instructions[i];
+		unsigned conflicts =
+			in->space == GPU_SPACE_SHARED ? lanes_conflicts(&lanes->values[i], in->bytes) : 0;
+
+		use->has_conflicts |= conflicts > 1;
+		if (!conflicts || !in->bytes)
+			continue;
+		issued += samples[i].all[STALL_NONE];
+		turns += samples[i].all[STALL_NONE] * conflicts;
+	}
+	use->one_turn = turns > issued ? issued / turns : 0;
+}
+
 /* ---- the whole ---- */
 
 bool memory_use_find(struct memory_use *use, const struct kernel_code *code, const struct lanes *lanes,
@@ -172,14 +194,13 @@ bool memory_use_find(struct memory_use *use, const struct kernel_code *code, con
 	for (uint32_t i = 0; ok && i < code->count; i++) {
 		uint32_t loop = code->loop_of[i];
 
-		use->has_conflicts |= code->instructions[i].space == GPU_SPACE_SHARED &&
-				      lanes_conflicts(&lanes->values[i], code->instructions[i].bytes) > 1;
 		scope_take(&use->scopes[0], &code->instructions[i], &lanes->values[i], &samples[i]);
 		if (loop != LOOP_NONE)
 			scope_take(&use->scopes[loop + 1], &code->instructions[i], &lanes->values[i],
 				&samples[i]);
 	}
 	if (ok) {
+		conflicts_find(use, code, lanes, samples);
 		repeated_find(code, samples, changed, use->scopes, use->is_repeated);
 		products_find(code, use->scopes);
 	}

@@ -25,7 +25,8 @@ struct memory_scope {
 struct memory_use {
 	struct memory_scope *scopes; /* 1 + loop, 0: the function */
 	bool has_conflicts; /* some access of shared memory takes several turns, for all that is known */
-	bool *is_repeated;	     /* [instruction] an access in a loop that does not change its address */
+	double one_turn;    /* share of shared memory's turns that is left without conflicts; 0: none known */
+	bool *is_repeated;  /* [instruction] an access in a loop that does not change its address */
 };
 
 /* False: no memory. Free in both cases. */

@@ -22,8 +22,10 @@ struct optimizer {
 	/* What eliminates or hides: true if the cause is its matter. */
 	bool (*matches)(const struct kernel *kernel, const struct kernel_function *function,
 		const struct cause *cause);
-	/* May be NULL. Parallel ones: fills speedup, and returns whether there is anything to say. Others:
-	 * false withholds advice that harms. */
+	/* Of what eliminates: samples of a cause of its matter that stay; NULL: none. */
+	double (*stays)(const struct kernel_function *function, const struct cause *cause);
+	/* May be NULL. Parallel ones: fills speedup and its interval. Others: may mend the estimate from what
+	 * they match. False withholds the advice. The interval is made to contain the speedup. */
 	bool (*judge)(const struct kernel *kernel, struct advice *advice);
 };
 

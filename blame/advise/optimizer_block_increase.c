@@ -25,7 +25,7 @@ static bool judge(const struct kernel *kernel, struct advice *advice)
 	rate = estimate_issue_rate(kernel->active / kernel->total, warps);
 	advice->speedup = estimate_parallel(rate, warps, new_warps, 1);
 	advice->low = 1;
-	advice->high = fmax(advice->speedup, warps / new_warps);
+	advice->high = warps / new_warps;
 	advice->matched = kernel->total;
 	snprintf(advice->say, sizeof advice->say,
 		"%llu blocks of %llu threads use %llu of %u multiprocessors: make it %u blocks or more, of "

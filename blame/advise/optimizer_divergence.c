@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "blame/advise/advice.h"
 #include "blame/advise/estimate.h"
@@ -17,20 +16,10 @@ static bool matches(
 }
 
 /* Its place is the branch and what was sampled most in its ways. */
-static void hotspot_take(struct advice *advice, const struct kernel *kernel,
-	const struct kernel_function *function, const struct divergence_branch *branch)
+static struct advice_hotspot hotspot_of(const struct kernel *kernel, const struct kernel_function *function,
+	const struct divergence_branch *branch)
 {
-	unsigned at = advice->hotspot_count;
-
-	while (at > 0 && advice->hotspots[at - 1].cause.samples < branch->samples)
-		at--;
-	if (at == ADVICE_HOTSPOTS)
-		return;
-	if (advice->hotspot_count < ADVICE_HOTSPOTS)
-		advice->hotspot_count++;
-	memmove(&advice->hotspots[at + 1], &advice->hotspots[at],
-		(advice->hotspot_count - at - 1) * sizeof advice->hotspots[0]);
-	advice->hotspots[at] = (struct advice_hotspot){.function = function,
+	return (struct advice_hotspot){.function = function,
 		.cause = {.define = branch->at,
 			.use = branch->most,
 			.stall = STALL_NONE,
@@ -76,8 +65,11 @@ static bool judge(const struct kernel *kernel, struct advice *advice)
 
 		sum_add(&samples, &divergence->samples);
 		sum_add(&issued, &divergence->issued);
-		for (size_t b = 0; b < divergence->count && b < ADVICE_HOTSPOTS; b++)
-			hotspot_take(advice, kernel, function, &divergence->list[b]);
+		for (size_t b = 0; b < divergence->count && b < ADVICE_HOTSPOTS; b++) {
+			struct advice_hotspot hotspot = hotspot_of(kernel, function, &divergence->list[b]);
+
+			advice_hotspot_put(advice, &hotspot);
+		}
 		if (divergence->count && divergence->list[0].saved > most) {
 			most = divergence->list[0].saved;
 			say(advice, &divergence->list[0]);

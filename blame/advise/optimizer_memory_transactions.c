@@ -12,7 +12,6 @@
 static bool matches(
 	const struct kernel *kernel, const struct kernel_function *function, const struct cause *cause)
 {
-	const struct cause_samples *samples = &function->samples[cause->use];
 	const struct memory_scope *scope = memory_scope_of(&function->memory, &function->code, cause->use);
 
 	(void)kernel;
@@ -20,46 +19,41 @@ static bool matches(
 		return false;
 	if (cause->class == CAUSE_GLOBAL && cause->stall == STALL_GMEM)
 		return memory_is_saturated(scope);
-	/* A full queue of global memory holds back whatever comes next. */
-	return cause->stall == STALL_MTHR && samples->near * 2 <= samples->all[STALL_MTHR] &&
-	       function->code.instructions[cause->use].space != GPU_SPACE_LOCAL;
+	return memory_queue_is_full(function, cause);
 }
 
 /* What is left of the samples of a cause. With the transactions the time of saturated memory shrinks; but a
  * load keeps its latency, while caches may hold already what others move in vain. Between these two: their
  * geometric mean. */
-static double stays_of(const struct memory_scope *scope, enum stall stall)
+static double stays(const struct kernel_function *function, const struct cause *cause)
 {
+	const struct memory_scope *scope = memory_scope_of(&function->memory, &function->code, cause->use);
 	double waste = memory_waste(scope), needed = waste > 0 ? 1 / waste : 0;
-	double latency = stall == STALL_GMEM ? fmin(1, LATENCY_CYCLES / scope->longest) : needed;
+	double latency = cause->stall == STALL_GMEM ? fmin(1, LATENCY_CYCLES / scope->longest) : needed;
 
 	if (latency <= needed)
-		return needed;
-	return needed > 0 ? sqrt(needed * latency) : latency;
+		return cause->samples * needed;
+	return cause->samples * (needed > 0 ? sqrt(needed * latency) : latency);
 }
 
 static bool judge(const struct kernel *kernel, struct advice *advice)
 {
-	double stays = 0, most = 1;
+	double most = 1;
 
 	for (size_t f = 0; f < kernel->function_count; f++) {
 		const struct kernel_function *function = &kernel->functions[f];
 
 		for (size_t c = 0; c < function->causes.count; c++) {
 			const struct cause *cause = &function->causes.list[c];
-			const struct memory_scope *scope =
-				memory_scope_of(&function->memory, &function->code, cause->use);
 
-			if (!matches(kernel, function, cause))
-				continue;
-			stays += cause->samples * stays_of(scope, (enum stall)cause->stall);
-			most = fmax(most, memory_waste(scope));
+			if (matches(kernel, function, cause))
+				most = fmax(most, memory_waste(memory_scope_of(
+							  &function->memory, &function->code, cause->use)));
 		}
 	}
-	advice->speedup = estimate_elimination(kernel->total, advice->matched - stays);
 	/* All fields of a structure may be needed; and whatever waits beside the loads may go with them. */
-	advice->low = estimate_elimination(kernel->total, (advice->matched - stays) / 2);
-	advice->high = fmax(advice->speedup, most);
+	advice->low = estimate_elimination(kernel->total, (advice->matched - advice->stays) / 2);
+	advice->high = most;
 	return true;
 }
 
@@ -67,6 +61,7 @@ const struct optimizer optimizer_memory_transactions = {.name = "memory-transact
 	.title = "Memory Transaction Reduction",
 	.category = OPTIMIZER_ELIMINATES,
 	.matches = matches,
+	.stays = stays,
 	.judge = judge,
 	.hints = "Threads of a warp access places far apart: global memory moves more than they need, its "
 		 "queue is full, "

@@ -3,24 +3,20 @@
 #include <math.h>
 
 #include "blame/advise/advice.h"
-#include "blame/advise/estimate.h"
 
 static bool matches(
 	const struct kernel *kernel, const struct kernel_function *function, const struct cause *cause)
 {
-	const struct cause_samples *samples = &function->samples[cause->use];
-
 	(void)kernel;
 	if (memory_scope_of(&function->memory, &function->code, cause->use)->repeated <= 0)
 		return false;
 	if (cause->stall == STALL_GMEM)
 		return cause->class == CAUSE_GLOBAL;
-	return cause->stall == STALL_MTHR && samples->near * 2 <= samples->all[STALL_MTHR] &&
-	       function->code.instructions[cause->use].space != GPU_SPACE_LOCAL;
+	return memory_queue_is_full(function, cause);
 }
 
 /* Waits for another load stay; but it has fewer before it in the queue. */
-static double stays_of(const struct kernel_function *function, const struct cause *cause)
+static double stays(const struct kernel_function *function, const struct cause *cause)
 {
 	const struct memory_scope *scope = memory_scope_of(&function->memory, &function->code, cause->use);
 
@@ -31,16 +27,7 @@ static double stays_of(const struct kernel_function *function, const struct caus
 
 static bool judge(const struct kernel *kernel, struct advice *advice)
 {
-	double stays = 0;
-
-	for (size_t f = 0; f < kernel->function_count; f++) {
-		const struct kernel_function *function = &kernel->functions[f];
-
-		for (size_t c = 0; c < function->causes.count; c++)
-			if (matches(kernel, function, &function->causes.list[c]))
-				stays += stays_of(function, &function->causes.list[c]);
-	}
-	advice->speedup = estimate_elimination(kernel->total, advice->matched - stays);
+	(void)kernel;
 	advice->low = 1;
 	return true;
 }
@@ -49,6 +36,7 @@ const struct optimizer optimizer_redundant_loads = {.name = "redundant-loads",
 	.title = "Redundant Load Removal",
 	.category = OPTIMIZER_ELIMINATES,
 	.matches = matches,
+	.stays = stays,
 	.judge = judge,
 	.hints = "A loop loads from the same address in each round: a store in it might have changed the "
 		 "value.\n"

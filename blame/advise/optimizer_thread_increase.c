@@ -36,8 +36,8 @@ static bool judge(const struct kernel *kernel, struct advice *advice)
 	 * idle. */
 	rate = estimate_issue_rate(kernel->active / kernel->total, warps);
 	advice->speedup = estimate_parallel(rate, warps, new_warps, new_warps / warps * full);
-	advice->low = fmin(advice->speedup, fmax(1, full * 0.9));
-	advice->high = fmax(advice->speedup, full * new_warps / warps);
+	advice->low = fmax(1, full * 0.9);
+	advice->high = full * new_warps / warps;
 	advice->matched = kernel->total;
 	snprintf(advice->say, sizeof advice->say,
 		"blocks of %llu threads: a multiprocessor runs %u warps at a time; of %u threads: %u",

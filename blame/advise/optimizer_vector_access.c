@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "blame/advise/advice.h"
-#include "blame/advise/estimate.h"
 
 #define WIDEST 16u
 #define NARROW 4u /* bytes: of at least these, as many are under way as memory needs */
@@ -14,7 +13,6 @@
 static bool matches(
 	const struct kernel *kernel, const struct kernel_function *function, const struct cause *cause)
 {
-	const struct cause_samples *samples = &function->samples[cause->use];
 	const struct memory_scope *scope = memory_scope_of(&function->memory, &function->code, cause->use);
 
 	(void)kernel;
@@ -22,30 +20,21 @@ static bool matches(
 		return false;
 	if (cause->class == CAUSE_GLOBAL && cause->stall == STALL_GMEM)
 		return scope->widest < NARROW && function->code.loop_of[cause->use] != LOOP_NONE;
-	return cause->stall == STALL_MTHR && samples->near * 2 <= samples->all[STALL_MTHR] &&
-	       function->code.instructions[cause->use].space != GPU_SPACE_LOCAL;
+	return memory_queue_is_full(function, cause);
+}
+
+static double stays(const struct kernel_function *function, const struct cause *cause)
+{
+	return cause->samples * memory_scope_of(&function->memory, &function->code, cause->use)->widest /
+	       WIDEST;
 }
 
 /* Fewer accesses take as much of the waits away, until memory's rate is the limit: between nothing and all,
  * their geometric mean. */
 static bool judge(const struct kernel *kernel, struct advice *advice)
 {
-	double stays = 0;
-
-	for (size_t f = 0; f < kernel->function_count; f++) {
-		const struct kernel_function *function = &kernel->functions[f];
-
-		for (size_t c = 0; c < function->causes.count; c++) {
-			const struct cause *cause = &function->causes.list[c];
-
-			if (matches(kernel, function, cause))
-				stays += cause->samples *
-					 memory_scope_of(&function->memory, &function->code, cause->use)
-						 ->widest /
-					 WIDEST;
-		}
-	}
-	advice->high = estimate_elimination(kernel->total, advice->matched - stays);
+	(void)kernel;
+	advice->high = advice->speedup;
 	advice->speedup = sqrt(advice->high);
 	advice->low = 1;
 	return true;
@@ -55,6 +44,7 @@ const struct optimizer optimizer_vector_access = {.name = "vector-access",
 	.title = "Vector Access",
 	.category = OPTIMIZER_ELIMINATES,
 	.matches = matches,
+	.stays = stays,
 	.judge = judge,
 	.hints = "Each access of global memory moves few bytes of a thread.\n"
 		 "1. Load and store 16 bytes at a time (uint4, float4), and compute with their parts; the "

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "blame/wait/critical_path.h"
+#include "store/base/array.h"
 #include "store/base/heap.h"
-#include "store/base/huge_pages.h"
 #include "store/base/search_near.h"
 
 /* The new times of a moment, one for each question. */
@@ -122,14 +122,6 @@ static bool order_make(struct critical_replay *replay)
 	return heap != NULL;
 }
 
-static void *large_new(size_t bytes)
-{
-	void *memory = malloc(bytes);
-
-	huge_pages_advise(memory, bytes);
-	return memory;
-}
-
 int critical_replay_new(
 	struct critical_replay **replay, const struct critical_graph *graph, struct error *error)
 {
@@ -140,10 +132,9 @@ int critical_replay_new(
 	if (!made)
 		return error_memory(error);
 	made->graph = graph;
-	made->order = large_new((causes + graph->stream_count) * sizeof(*made->order));
 	made->lines = calloc(graph->stream_count + 1u, sizeof(*made->lines));
-	made->ends = large_new(causes * sizeof(*made->ends));
-	if (!made->order || !made->lines || !made->ends || !order_make(made))
+	if (!made->lines || !array_resize(&made->order, causes + graph->stream_count, sizeof(*made->order)) ||
+		!array_resize(&made->ends, causes, sizeof(*made->ends)) || !order_make(made))
 		return error_memory(error);
 	return 0;
 }

@@ -173,14 +173,14 @@ static void probe_put(struct call_search *search, const struct mpi_span *span)
 	probe->is_there = other_rank(span, "peer", &probe->rank) && probe->rank != MESSAGE_RANK_ANY;
 }
 
-static bool is_probed(const struct call_search *search, const struct mpi_span *span)
+static bool is_probed(const struct call_search *search, const struct message_side *receive, uint32_t rank,
+	const char *communicator)
 {
 	const struct call_probe *probe = &search->probe;
-	uint32_t rank;
 
-	return probe->is_there && probe->stream == span->batch->stream && other_rank(span, "peer", &rank) &&
-	       rank == probe->rank && !strcmp(probe->communicator, span->communicator) &&
-	       (probe->tag == MESSAGE_TAG_ANY || probe->tag == small_attribute(span, "tag", MESSAGE_TAG_ANY));
+	return probe->is_there && probe->stream == receive->stream && rank == probe->rank &&
+	       !strcmp(probe->communicator, communicator) &&
+	       (probe->tag == MESSAGE_TAG_ANY || probe->tag == receive->tag);
 }
 
 static bool take_side(
@@ -204,13 +204,13 @@ static bool take_side(
 		.is_receive = is_receive};
 	uint32_t own, other;
 
-	if (is_receive && is_probed(search, span)) {
+	if (!other_rank(span, is_second ? "source" : "peer", &other) || !own_rank(search, span, &own))
+		return true;
+	if (is_receive && is_probed(search, &side, other, span->communicator)) {
 		side.wait_begin_ns = search->probe.begin_ns;
 		side.context = search->probe.context;
 		search->probe.is_there = false;
 	}
-	if (!other_rank(span, is_second ? "source" : "peer", &other) || !own_rank(search, span, &own))
-		return true;
 	side.party = last_arrival_party(
 		search, search->first, is_receive ? LAST_ARRIVAL_RECEIVER : LAST_ARRIVAL_SENDER);
 	return side.party != KEY_IDS_NONE && call_messages_add(&search->messages, side, span->communicator,

@@ -144,6 +144,7 @@ static int occasion(struct last_arrival *late, struct call_search *search, const
 	const struct call_stay *last = &stays[count - 1];
 	const bool is_thread = late->parties[last->party].role == LAST_ARRIVAL_THREAD;
 	struct call_most most = {0, last->work, stays[0].work};
+	bool is_sure;
 
 	if (count < 2 || !last_arrival_is_asked(search->question, stays[0].begin_ns, last->begin_ns))
 		return 0;
@@ -161,13 +162,14 @@ static int occasion(struct last_arrival *late, struct call_search *search, const
 	}
 	late->occasions += !is_thread;
 	*(is_thread ? &late->thread_held_ns : &late->held_ns) += most.held_ns;
-	if (is_told(search->clocks, stays, count)) {
+	is_sure = is_told(search->clocks, stays, count);
+	if (is_sure) {
 		blame(late, search, last->party, most.held_ns, last->context, &most);
 	} else {
 		late->untold++;
 		late->untold_ns += most.held_ns;
 	}
-	return tell_stays(search, stays, count, is_told(search->clocks, stays, count), error);
+	return tell_stays(search, stays, count, is_sure, error);
 }
 
 /* ---- messages ---- */

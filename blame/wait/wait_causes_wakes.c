@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "blame/wait/wait_causes_internal.h"
-#include "store/base/huge_pages.h"
+#include "store/base/array.h"
 #include "store/base/merge_sort.h"
 #include "store/base/search_near.h"
 
@@ -301,11 +301,10 @@ int wait_causes_wakes(struct cause_search *search, struct error *error)
 {
 	struct cause_wait *waits = search->waits;
 	struct cause_wake *wakes = search->wakes;
-	size_t *left = malloc((search->wake_count + 1) * sizeof(*left));
+	size_t *left = NULL;
 	size_t first = 0, count;
-	bool is_done = left != NULL;
+	bool is_done = array_resize(&left, search->wake_count + 1, sizeof(*left));
 
-	huge_pages_advise(left, (search->wake_count + 1) * sizeof(*left));
 	trim_all(search);
 	merge_sort(waits, search->wait_count, sizeof(*waits), wait_compare);
 	merge_sort(wakes, search->wake_count, sizeof(*wakes), wake_compare);

@@ -104,6 +104,32 @@ static void test_waste(void **state)
 	}
 }
 
+/* Other special registers than indexes, as masks of lanes, are not the same for a warp. */
+static void test_special(void **state)
+{
+	const uint32_t block[3] = {256, 1, 1};
+	struct opened opened;
+	struct error error;
+	unsigned patched = 0;
+
+	(void)state;
+	kernel_open(&opened, "faults", "mended_strided", 256, 1);
+	assert_true(waste_of(&opened, GPU_KIND_LOAD) == 1);
+	for (uint32_t i = 0; i < opened.code.count; i++) {
+		const uint8_t *image = gpu_code_image(opened.binary, opened.code.addresses[i], 16);
+
+		if (strcmp(opened.code.instructions[i].name, "S2R") != 0 || image[9] != 0x21)
+			continue;
+		((uint8_t *)opened.bytes)[image - (uint8_t *)opened.bytes + 9] = 0x38; /* SR_EQMASK */
+		patched++;
+	}
+	assert_int_equal(patched, 1);
+	lanes_fini(&opened.lanes);
+	assert_int_equal(lanes_find(&opened.lanes, &opened.code, true, block, &error), 0);
+	assert_true(waste_of(&opened, GPU_KIND_LOAD) == 0);
+	kernel_close(&opened);
+}
+
 static void test_conflicts(void **state)
 {
 	static const struct {
@@ -306,10 +332,13 @@ static void test_joins(void **state)
 	srand((unsigned)seed_take("blame_lanes", 7));
 	for (unsigned round = 0; round < 3000; round++) {
 		struct graph graph;
+		struct parse_budget budget;
 		uint32_t joins[NODES];
 
 		graph_draw(&graph);
-		assert_true(divergence_joins(&graph.code, joins));
+		parse_budget_allow(&budget, 1000, 0);
+		assert_true(divergence_joins(&graph.code, joins, &budget));
+		assert_false(budget.spent);
 		for (uint32_t i = 0; i < NODES; i++)
 			if (reaches_end(&graph, i, UINT32_MAX)) {
 				assert_int_equal(joins[i], naive_join(&graph, i));
@@ -319,11 +348,33 @@ static void test_joins(void **state)
 	assert_true(found > 1000);
 }
 
+/* A spent budget ends the search: no join is known. */
+static void test_joins_budget(void **state)
+{
+	struct graph graph;
+	struct parse_budget budget;
+	uint32_t joins[NODES];
+
+	(void)state;
+	srand((unsigned)seed_take("blame_lanes", 7));
+	for (uint64_t steps = 0; steps < NODES; steps++) {
+		do
+			graph_draw(&graph);
+		while (graph.first_to[0] == graph.first_to[1]);
+		parse_budget_allow(&budget, steps, 0);
+		assert_true(divergence_joins(&graph.code, joins, &budget));
+		for (uint32_t i = 0; budget.spent && i < NODES; i++)
+			assert_true(joins[i] == UINT32_MAX);
+		assert_true(budget.spent || steps);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_waste), cmocka_unit_test(test_conflicts),
-		cmocka_unit_test(test_single_accesses), cmocka_unit_test(test_branches),
-		cmocka_unit_test(test_memory_use), cmocka_unit_test(test_joins)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_waste), cmocka_unit_test(test_special),
+		cmocka_unit_test(test_conflicts), cmocka_unit_test(test_single_accesses),
+		cmocka_unit_test(test_branches), cmocka_unit_test(test_memory_use),
+		cmocka_unit_test(test_joins), cmocka_unit_test(test_joins_budget)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
