@@ -159,9 +159,14 @@ static int print_rows(struct program_call *call, const struct kernels *kernels, 
 	return found < 0 ? found : 0;
 }
 
+uint64_t advise_top(const struct program_call *call)
+{
+	return select_top(call->select) == UINT64_MAX ? ADVISE_TOP : select_top(call->select);
+}
+
 int advise_print(struct program_call *call, const struct kernels *kernels, struct error *error)
 {
-	uint64_t top = select_top(call->select) == UINT64_MAX ? ADVISE_TOP : select_top(call->select);
+	uint64_t top = advise_top(call);
 	struct report *report;
 	int rc, closed;
 

@@ -7,6 +7,8 @@
 #include "blame/advise/kernels.h"
 #include "timeline/report/program.h"
 
+/* Pieces of advice that are asked for, of each kernel. */
+uint64_t advise_top(const struct program_call *call);
 int advise_print(struct program_call *call, const struct kernels *kernels, struct error *error);
 
 #endif

@@ -193,7 +193,7 @@ static int samples_read(struct kernels *kernels, const struct select *select, st
 	}
 	if (rc == 0)
 		rc = samples_sort(kernels, error);
-	if (rc == 0 && !kernels->sample_count)
+	if (rc == 0 && !kernels->sample_count && !kernels->has_unsampled)
 		rc = error_set(error, ERROR_EMPTY,
 			"%s has no samples of GPU instructions here; record them with -e gpu=nvidia,pc",
 			run_path(kernels->run));
@@ -349,8 +349,9 @@ static void kernel_fini(struct kernel *kernel)
 }
 
 /* After device functions were shared out: kernels that are left out have their part. */
-static int kernels_choose(struct kernels *kernels, const char *glob, struct error *error)
+static int kernels_choose(struct kernels *kernels, struct error *error)
 {
+	const char *glob = kernels->glob;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < kernels->count; i++) {
@@ -360,7 +361,19 @@ static int kernels_choose(struct kernels *kernels, const char *glob, struct erro
 			kernel_fini(&kernels->list[i]);
 	}
 	kernels->count = kept;
-	return kept || !glob ? 0 : error_set(error, ERROR_EMPTY, "no kernel matches --kernel '%.200s'", glob);
+	return kept || !glob || kernels->has_unsampled
+		       ? 0
+		       : error_set(error, ERROR_EMPTY, "no kernel matches --kernel '%.200s'", glob);
+}
+
+static int kernels_require(const struct kernels *kernels, struct error *error)
+{
+	if (kernels->count || !kernels->has_unsampled)
+		return 0;
+	return kernels->glob ? error_set(error, ERROR_EMPTY, "no kernel of %s matches --kernel '%.200s'",
+				       run_path(kernels->run), kernels->glob)
+			     : error_set(error, ERROR_EMPTY, "%s has no GPU kernel in this window",
+				       run_path(kernels->run));
 }
 
 static int kernels_analyse(struct kernels *kernels, struct error *error)
@@ -395,6 +408,8 @@ int kernels_open(struct kernels **out, struct run *run, const struct select *sel
 	if (!kernels)
 		return error_memory(error);
 	kernels->run = run;
+	kernels->has_unsampled = options->has_unsampled;
+	kernels->glob = options->kernel;
 	rc = kernels_files_open(kernels, options, error);
 	if (rc == 0)
 		rc = samples_read(kernels, select, error);
@@ -403,9 +418,11 @@ int kernels_open(struct kernels **out, struct run *run, const struct select *sel
 	if (rc == 0)
 		rc = kernels_callers(kernels, error);
 	if (rc == 0)
-		rc = kernels_choose(kernels, options->kernel, error);
+		rc = kernels_choose(kernels, error);
 	if (rc == 0)
 		rc = kernels_launches(kernels, select, error);
+	if (rc == 0)
+		rc = kernels_require(kernels, error);
 	if (rc == 0)
 		rc = kernels_chains(kernels, select, error);
 	if (rc == 0)

@@ -46,6 +46,8 @@ struct kernels {
 	size_t file_count;
 	struct kernel *list;
 	size_t count, capacity;
+	bool has_unsampled;
+	const char *glob; /* of names; NULL: all */
 	uint64_t period;
 	unsigned multiprocessors;
 	struct kernels_summary summary;
