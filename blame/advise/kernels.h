@@ -35,6 +35,8 @@ int kernels_open(struct kernels **kernels, struct run *run, const struct select 
 void kernels_close(struct kernels *kernels);
 /* By time, longest first; those without a launch by samples, last. */
 const struct kernel *kernels_list(const struct kernels *kernels, size_t *count);
+/* The one of the list that a context of the run launched; NULL: none. */
+const struct kernel *kernels_of_context(const struct kernels *kernels, uint32_t context);
 const struct kernels_summary *kernels_summary(const struct kernels *kernels);
 
 #endif

@@ -67,7 +67,7 @@ static struct kernel_shape shape_of(const char *text, size_t size)
 }
 
 /* NULL: of no function. */
-static const char *name_of(struct kernels *kernels, uint32_t context)
+static const char *name_of(const struct kernels *kernels, uint32_t context)
 {
 	const struct run_context *c = run_context(kernels->run, context);
 
@@ -84,6 +84,11 @@ struct kernel *kernels_launched(struct kernels *kernels, uint32_t context)
 		if (kernels->list[i].name == name || strcmp(kernels->list[i].name, name) == 0)
 			return &kernels->list[i];
 	return NULL;
+}
+
+const struct kernel *kernels_of_context(const struct kernels *kernels, uint32_t context)
+{
+	return kernels_launched((struct kernels *)kernels, context);
 }
 
 /* Puts kernels without samples into the list, if they are asked for. False: no memory. */

@@ -111,14 +111,18 @@ static int work(struct program_call *call, struct error *error)
 	const struct ask *ask = call->own;
 	struct kernels_options options = {ask->kernel, ask->binaries, ask->binary_count, false};
 	struct kernels *kernels = NULL;
+	struct run_gains *gains = NULL;
 	int rc;
 
 	if (ask->before || ask->after)
 		return compare(call, error);
 	rc = kernels_open(&kernels, call->run, call->select, &options, error);
+	if (rc == 0 && !ask->is_annotated && advise_top(call))
+		rc = run_gains_new(&gains, call->run, call->select, kernels, error);
 	if (rc == 0)
 		rc = ask->is_annotated ? annotate_print(call, kernels, error)
-				       : advise_print(call, kernels, error);
+				       : advise_print(call, kernels, gains, error);
+	run_gains_free(gains);
 	kernels_close(kernels);
 	return rc;
 }

@@ -193,6 +193,34 @@ same "launch-bound: gap and kernel 4.3 us, of which recording is 1, beside 0.3 a
 same "launched ahead: nothing waits for a launch" "" "$(chain few 2000 8000 0)"
 same "the thread works between launches: a graph spares nothing of that" "" "$(chain few 4300 800 90000)"
 
+# The whole run: 1000 us, of which a kernel takes 400 while its thread waits: no more than Amdahl has, and no less.
+# Where another queue's kernel ends 20 us before it, the thread may wait for that one, too.
+whole() { # OTHER_END_NS : run_low run_high of the best advice, and what Amdahl has
+	{
+		printf 'stream\ttrack\tbegin_ns\tend_ns\tpath\top\tweight\tmetric\tattributes\n'
+		printf 'cpu:h/-/7.0/0\tspans\t0\t1000000\t\tmonitored\t\t\t\n'
+		printf 'cpu:h/-/7.0/0\tspans\t90000\t100000\tmain\tlaunch\t\t\tlink=1\n'
+		printf 'cpu:h/-/7.0/0\tspans\t100000\t500000\tmain\tsync\t\t\t\n'
+		printf 'gpu:h/-/7.0/0/1/7\tspans\t100000\t500000\tmain;<gpu kernel>;few\tkernel\t\t\tlink=1\n'
+		[ -z "$1" ] || printf 'gpu:h/-/7.0/0/1/8\tspans\t100000\t%s\tmain;<gpu kernel>;often\tkernel\t\t\t\n' "$1"
+		printf 'gpu:h/-/7.0/0/1/pc\tsamples\t600000\t\t<gpu kernel>;few;0000000000005a3d+0xe00\t\t5\tGINST:STL_SYNC/barrier\t\n'
+		printf 'gpu:h/-/7.0/0/1/pc\tsamples\t600000\t\t<gpu kernel>;few;0000000000005a3d+0xe10\t\t5\tGINST:STL_NONE\t\n'
+	} >whole.tsv
+	rm -rf whole.hpct
+	hpct-import --from tsv whole.tsv -o whole.hpct || fail "import"
+	hpct-advise whole.hpct --binary "$gpu/shared-sm90.cubin" --top 1 --format tsv | awk -F '\t' '
+		NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
+		$11 == 1 && $17 == 0 {
+			low = $column["run_low"]; high = $column["run_high"]
+			printf "%.4f %.4f %.4f %d\n", low, high, 1000 / (1000 - 400 * (1 - 1 / $14)), ($column["run_most"] >= high && $column["run_least"] <= low)
+		}'
+}
+amdahl=$(whole "" | cut -d ' ' -f 3)
+same "alone on the GPU: Amdahl" "$amdahl $amdahl $amdahl 1" "$(whole "")"
+same "overlapped: the last 20 us of 1000, or Amdahl" "1.0204 $amdahl $amdahl 1" "$(whole 480000)"
+check "in words" grep -qE '^      of the run.s 1 ms this spares 20 us to 117\.[0-9] us: 1\.020x to 1\.[0-9]+x \(interval: 1\.000 to 1\.[0-9]+\)$' \
+	<(hpct-advise whole.hpct --binary "$gpu/shared-sm90.cubin")
+
 # What is not there is said.
 hpct-advise run.hpct >bare || fail "without the binary"
 check "code that is missing" grep -q '100.0 % in code that the run does not keep' bare
