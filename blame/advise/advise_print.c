@@ -23,7 +23,8 @@ static const struct report_column columns[] = {{"kernel", REPORT_TEXT}, {"time_n
 	{"to_function", REPORT_TEXT}, {"to_file", REPORT_TEXT}, {"to_line", REPORT_NUMBER},
 	{"to_loop_line", REPORT_NUMBER}, {"to_address", REPORT_NUMBER}, {"to_instruction", REPORT_TEXT},
 	{"text", REPORT_TEXT}, {"chain", REPORT_TEXT}, {"run_low", REPORT_NUMBER},
-	{"run_high", REPORT_NUMBER}, {"run_least", REPORT_NUMBER}, {"run_most", REPORT_NUMBER}};
+	{"run_high", REPORT_NUMBER}, {"run_least", REPORT_NUMBER}, {"run_most", REPORT_NUMBER},
+	{"exact_percent", REPORT_PERCENT}, {"cut_percent", REPORT_PERCENT}};
 
 /* What all rows need. */
 struct rows {
@@ -126,6 +127,20 @@ static void row_gain(const struct rows *rows, const struct kernel *kernel, const
 	report_figure(rows->report, gain.most);
 }
 
+/* How surely the samples are of the launches; none known: nothing. */
+static void row_end(const struct rows *rows, const struct kernel *kernel)
+{
+	const struct launch_samples_share *share = &kernel->share;
+	double whole = share->exact + share->shared + share->unknown;
+
+	if (share->exact + share->shared > 0)
+		report_real(rows->report, advise_percent(share->exact, whole));
+	else
+		report_none(rows->report);
+	report_real(rows->report, advise_percent(share->cut, whole));
+	report_row(rows->report);
+}
+
 static void rows_advice(
 	const struct rows *rows, const struct kernel *kernel, const struct advice *advice, unsigned rank)
 {
@@ -148,7 +163,7 @@ static void rows_advice(
 			report_none(report);
 			row_gain(rows, kernel, advice);
 		}
-		report_row(report);
+		row_end(rows, kernel);
 	}
 }
 
@@ -166,7 +181,7 @@ static void rows_kernel(const struct rows *rows, const struct kernel *kernel, co
 	row_none(report, 21);
 	report_string(report, found ? NULL : "no gain expected");
 	row_none(report, 5);
-	report_row(report);
+	row_end(rows, kernel);
 }
 
 /* ---- all kernels ---- */

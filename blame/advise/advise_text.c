@@ -145,6 +145,26 @@ static void text_launch(FILE *out, struct run *run, const struct kernel *kernel,
 			advise_percent((double)kernel->context_ns, (double)kernel->time_ns), path);
 }
 
+/* How surely the samples are of the launches that the window and the call paths choose. */
+static void text_share(FILE *out, const struct launch_samples_share *share)
+{
+	double whole = share->exact + share->shared + share->unknown;
+
+	if (share->exact + share->shared > 0)
+		fprintf(out,
+			"  samples of launches: %.1f %% of one call path, exact; %.1f %% of several, shared "
+			"by time",
+			advise_percent(share->exact, whole), advise_percent(share->shared, whole));
+	if (share->exact + share->shared > 0 && share->unknown > 0)
+		fprintf(out, "; %.1f %% of none that is known", advise_percent(share->unknown, whole));
+	if (share->exact + share->shared > 0)
+		fprintf(out, "\n");
+	if (share->cut > 0)
+		fprintf(out,
+			"  %.1f %% are of read-outs that the window cuts: the launches' time in it counts\n",
+			advise_percent(share->cut, whole));
+}
+
 /* found: pieces of advice there are, of which `count` are asked for. */
 static void text_kernel(FILE *out, struct run *run, const struct kernels *kernels,
 	const struct kernel *kernel, const struct advice *advice, unsigned count, unsigned found,
@@ -164,7 +184,9 @@ static void text_kernel(FILE *out, struct run *run, const struct kernels *kernel
 	if (kernel->unread > 0)
 		fprintf(out, ", %.1f %% in code that the run does not keep",
 			advise_percent(kernel->unread, kernel->total));
-	fprintf(out, "\n  causes found for %.1f %% of dependency stalls, single dependency coverage %.2f\n",
+	fprintf(out, "\n");
+	text_share(out, &kernel->share);
+	fprintf(out, "  causes found for %.1f %% of dependency stalls, single dependency coverage %.2f\n",
 		explained, single);
 	text_section(out, kernel, advice, count, false, gains);
 	text_section(out, kernel, advice, count, true, gains);

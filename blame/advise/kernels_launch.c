@@ -26,6 +26,7 @@ struct launched {
 
 struct launches {
 	struct kernels *kernels;
+	const struct select *select;
 	struct key_ids ids; /* of launched_key */
 	struct launched *list;
 	size_t count, capacity;
@@ -134,7 +135,8 @@ static int batch_take(struct launches *launches, const struct batch *batch, stru
 			*launched = (struct launched){.context = batch->context[i],
 				.kernel = NO_KERNEL,
 				.shape = shape_of(text, size)};
-			if (!kernel_find(kernels, batch->context[i], &launched->kernel))
+			if (select_wants_context(launches->select, batch->context[i]) &&
+				!kernel_find(kernels, batch->context[i], &launched->kernel))
 				return error_memory(error);
 			launches->count = at + 1;
 		}
@@ -243,7 +245,7 @@ static int shapes_choose(const struct launches *launches, struct error *error)
 
 int kernels_launches(struct kernels *kernels, const struct select *select, struct error *error)
 {
-	struct launches launches = {.kernels = kernels};
+	struct launches launches = {.kernels = kernels, .select = select};
 	uint32_t count;
 	const uint32_t *streams = select_streams(select, &count);
 	int rc = 0;

@@ -142,7 +142,7 @@ static const struct program program = {
 	.about = "says what would make GPU kernels faster",
 	.operands = "[RUN]",
 	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_ROW_FORMULAS,
-	.refused = "metric op by depth context min",
+	.refused = "metric op by depth min",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
 	.notes = "It reads samples of instructions: record them with hpct-record -e gpu=nvidia,pc.\n"

@@ -9,6 +9,7 @@
 
 struct run_gains {
 	struct run *run;
+	const struct select *select;
 	const struct kernels *kernels;
 	struct run_replay *replay;
 	uint32_t *kernel_of; /* by context: number in the list plus 2, 1: none, 0: not looked at */
@@ -31,8 +32,11 @@ int run_gains_new(struct run_gains **out, struct run *run, const struct select *
 		run_replay_free(replay);
 		return error_memory(error);
 	}
-	*gains = (struct run_gains){
-		.run = run, .kernels = kernels, .replay = replay, .context_count = run_context_count(run)};
+	*gains = (struct run_gains){.run = run,
+		.select = select,
+		.kernels = kernels,
+		.replay = replay,
+		.context_count = run_context_count(run)};
 	gains->kernel_of = calloc((size_t)gains->context_count + 1, sizeof *gains->kernel_of);
 	if (!gains->kernel_of) {
 		run_gains_free(gains);
@@ -59,10 +63,12 @@ static bool is_asked(void *own, uint32_t context)
 	uint32_t *known;
 
 	if (context >= gains->context_count)
-		return kernels_of_context(gains->kernels, context) == gains->asked;
+		return false;
 	known = &gains->kernel_of[context];
 	if (!*known) {
-		found = kernels_of_context(gains->kernels, context);
+		found = select_wants_context(gains->select, context)
+				? kernels_of_context(gains->kernels, context)
+				: NULL;
 		*known = found ? (uint32_t)(found - list) + 2 : 1;
 	}
 	return *known == (uint32_t)(gains->asked - list) + 2;

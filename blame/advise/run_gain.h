@@ -25,8 +25,8 @@ struct run_gain {
 
 struct run_gains;
 
-/* For kernels of the run; both must outlive it. NULL in *gains, and no error: it cannot be told
- * (run_replay_new()). */
+/* For kernels of the run, of which the launches that --context chooses change; all must outlive it. NULL in
+ * *gains, and no error: it cannot be told (run_replay_new()). */
 int run_gains_new(struct run_gains **gains, struct run *run, const struct select *select,
 	const struct kernels *kernels, struct error *error);
 void run_gains_free(struct run_gains *gains);
