@@ -15,6 +15,13 @@ struct key {
 	uint32_t launch, context, metric;
 };
 
+/* Every read-out has about the same keys: most are found without a hash of their bytes. */
+#define RECENT 65536u
+struct recent {
+	struct key key;
+	uint32_t number; /* of the key plus 1; 0: none */
+};
+
 /* A kernel in the current read-out. */
 struct kernel_now {
 	uint64_t stamp;	 /* time of the read-out that this is of, plus 1; 0: none yet */
@@ -38,7 +45,8 @@ struct launch_samples {
 	struct pool *pools;
 	uint32_t kernel_count, kernel_room;
 	struct key_ids keys;
-	double *weights; /* by key */
+	struct recent *recent; /* [RECENT] */
+	double *weights;       /* by key */
 	size_t weight_room;
 	struct launch_samples_row *rows;
 	size_t row_count, row_room;
@@ -147,13 +155,21 @@ static bool judge(struct launch_samples *samples, uint32_t kernel, uint64_t from
 
 static bool weight_add(struct launch_samples *samples, const struct key *key, double weight)
 {
+	struct recent *recent = &samples->recent[(key->context * 37 + key->metric) % RECENT];
 	bool is_new;
-	uint32_t at = key_ids_put(&samples->keys, key, &is_new);
+	uint32_t at;
 
+	if (recent->number && recent->key.context == key->context && recent->key.metric == key->metric &&
+		recent->key.launch == key->launch) {
+		samples->weights[recent->number - 1] += weight;
+		return true;
+	}
+	at = key_ids_put(&samples->keys, key, &is_new);
 	if (at == KEY_IDS_NONE || (is_new && !array_widen(&samples->weights, &samples->weight_room, at,
 						     sizeof *samples->weights)))
 		return false;
 	samples->weights[at] = (is_new ? 0 : samples->weights[at]) + weight;
+	*recent = (struct recent){*key, at + 1};
 	return true;
 }
 
@@ -176,7 +192,7 @@ static int sample_take(struct launch_samples *samples, const struct batch *batch
 	struct key key = {0, batch->context[row], batch->what[row]};
 	double weight;
 
-	if (kernel == KEY_IDS_NONE || !kernels_widen(samples))
+	if (kernel == KEY_IDS_NONE || (kernel >= samples->kernel_count && !kernels_widen(samples)))
 		return error_memory(error);
 	now = &samples->now[kernel];
 	if (now->stamp != batch->begin_ns[row] + 1) {
@@ -285,7 +301,10 @@ int launch_samples_read(struct launch_samples **out, struct run *run,
 	samples->run = run;
 	samples->question = question;
 	key_ids_init(&samples->keys, sizeof(struct key));
-	rc = launch_samples_launches_init(&samples->launches, run, error);
+	samples->recent = calloc(RECENT, sizeof *samples->recent);
+	rc = samples->recent ? 0 : error_memory(error);
+	if (rc == 0)
+		rc = launch_samples_launches_init(&samples->launches, run, error);
 	for (uint32_t i = 0; i < question->stream_count && rc == 0; i++)
 		if (run_stream(run, question->streams[i])->s.kind == STORE_STREAM_PC)
 			rc = stream_read(samples, question->streams[i], error);
@@ -308,6 +327,7 @@ void launch_samples_free(struct launch_samples *samples)
 		free(samples->pools[k].parts);
 	launch_samples_launches_fini(&samples->launches);
 	key_ids_fini(&samples->keys);
+	free(samples->recent);
 	free(samples->now);
 	free(samples->shares);
 	free(samples->pools);
