@@ -79,8 +79,11 @@ def run_of(tools, run, places, chosen, samples):
         for i in range(len(chosen) * 500):
             begin = 1000000 + i * (4900000000 // (len(chosen) * 500))
             out.write(f"gpu:h/-/7.0/0/1/7\tspans\t{begin}\t{begin + 40000}\tmain;step;<gpu kernel>;k{chosen[i % len(chosen)]}\tkernel\t\t\tgrid=1056:1:1,block=128:1:1,registers=32\n")
-        spots = {k: [(places[k][0] + 16 * random.randrange(places[k][1] // 16), random.choice(REASONS)) for _ in range(rows)]
-                 for k in chosen}
+        spots = {}
+        for k in chosen:
+            offset, size = places[k]
+            drawn = random.sample(range(size // 16 * len(REASONS)), rows)
+            spots[k] = [(offset + 16 * (spot // len(REASONS)), REASONS[spot % len(REASONS)]) for spot in drawn]
         for read in range(50):
             time_ns = 100000000 * (read + 1)
             for k in chosen:
