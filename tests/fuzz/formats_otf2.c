@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * formats_otf2.c - libFuzzer: archives of OTF2, hpct-import --from otf2. libotf2 itself forgets memory of
- * archives that it cannot open, and asks for as much as a damaged count says, which it then does not touch:
- * what is asked for at once has an end here, as on any machine.
+ * archives that it cannot open; what it asks for at once has an end here, as on any machine.
  */
 #include "tests/fuzz/directory_fuzz.h"
 
