@@ -15,6 +15,7 @@
 
 #define SET_ENGINE "_ZN5torch8autograd23set_default_engine_stubEPFRNS0_6EngineEvE"
 #define ADD "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE"
+#define PEEK "_ZN2at15sequence_number4peekEv"
 #define NAME "_ZNK2at14RecordFunction4nameEv"
 /* Its callbacks are plain pointers since it is made of this. */
 #define STEP_CALLBACKS "_ZN2at14RecordFunctionC1EONS_13StepCallbacksE"
@@ -24,7 +25,7 @@ void hpct_torch_engine(void *make) __asm__(SET_ENGINE);
 /* The library of PyTorch's operators. */
 struct library {
 	void (*set_engine)(void *make); /* NULL: not found */
-	uint64_t add, name, step_callbacks;
+	uint64_t add, name, peek, step_callbacks;
 };
 
 static int library_look(struct dl_phdr_info *info, size_t bytes, void *to)
@@ -41,6 +42,7 @@ static int library_look(struct dl_phdr_info *info, size_t bytes, void *to)
 		return 0;
 	memcpy(&library->set_engine, &address, sizeof(address));
 	library->add = python_symbols_find(&symbols, ADD);
+	library->peek = python_symbols_find(&symbols, PEEK);
 	library->name = python_symbols_find(&symbols, NAME);
 	library->step_callbacks = python_symbols_find(&symbols, STEP_CALLBACKS);
 	return 1;
@@ -50,11 +52,17 @@ static void observe(const struct library *library)
 {
 	uint64_t (*add)(struct torch_callback callback);
 	const char *(*name)(const void *function);
+	uint64_t (*peek)(void);
 
 	memcpy(&add, &library->add, sizeof(add));
 	memcpy(&name, &library->name, sizeof(name));
-	if (add && name && library->step_callbacks)
+	memcpy(&peek, &library->peek, sizeof(peek));
+	if (!add || !library->step_callbacks)
+		return;
+	if (name)
 		torch_ranges_open(add, name);
+	if (peek)
+		torch_backward_open(add, peek);
 }
 
 /* void torch::autograd::set_default_engine_stub(Engine &(*)()), called once when the Python module starts. */
