@@ -115,12 +115,15 @@ static const struct cause *feeding_wait(const struct kernel_function *function, 
 
 static const struct cause *next_cause(const struct kernel_function *function, uint32_t at, double *share)
 {
-	const struct cause *cause = main_cause(function, at, share);
+	const struct cause *cause = main_cause(function, at, share), *waits;
 	double stalls;
 
 	if (cause || !function->code.isa || function->code.isa->vendor != GPU_VENDOR_AMD)
 		return cause;
 	cause = feeding_wait(function, at);
+	waits = wait_for(function, at);
+	if (cause && waits && cause->samples < SHARE_LEAST * waits->samples)
+		return NULL;
 	stalls = cause ? stalls_of(function, cause->use) : 0;
 	*share = stalls > 0 ? cause->samples / stalls : 0;
 	return cause;

@@ -73,9 +73,11 @@ struct row {
 #define SWAPS 1024u /* defines A and uses D */
 #define UM0 2048u   /* uses M0 */
 
+/* By format, operation and processors. */
 static const struct row rows[] = {
-#include "timeline/code/amd_scalar_memory.inc"
 #include "timeline/code/amd_vector.inc"
+/* then */
+#include "timeline/code/amd_scalar_memory.inc"
 };
 
 /* Scalar operands by their number. */
