@@ -58,6 +58,12 @@ static inline bool memory_is_limit(const struct kernel_function *function, const
 	       memory_is_saturated(memory_scope_of(&function->memory, &function->code, cause->use));
 }
 
+/* True where scalar memory is asked for as any other: AMD's; NVIDIA's constants come with the instruction. */
+static inline bool scalar_memory_is_load(const struct kernel_function *function, const struct cause *cause)
+{
+	return cause->class == CAUSE_CONSTANT && function->code.isa->vendor == GPU_VENDOR_AMD;
+}
+
 /* True of a wait for room in the queue of global memory: a full one holds back whatever comes next. */
 static inline bool memory_queue_is_full(const struct kernel_function *function, const struct cause *cause)
 {

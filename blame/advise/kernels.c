@@ -168,18 +168,29 @@ static bool vendor_is(const struct stall_metric *metric, const char *name)
 	       memcmp(metric->vendor, name, metric->vendor_bytes) == 0;
 }
 
-static void sample_add(
-	const struct kernels *kernels, const struct kernels_sample *sample, struct cause_samples *to)
+/* Where the sampler gives no reason, the instruction does: a wait waits. */
+static enum stall stall_of(const struct stall_metric *metric, const struct gpu_instruction *in)
+{
+	if (metric->stall != STALL_OTH || !vendor_is(metric, "no_reason"))
+		return metric->stall;
+	if (in->waits)
+		return STALL_GMEM;
+	return in->kind == GPU_KIND_BARRIER ? STALL_SYNC : STALL_OTH;
+}
+
+static void sample_add(const struct kernels *kernels, const struct kernels_sample *sample,
+	const struct gpu_instruction *in, struct cause_samples *to)
 {
 	const struct stall_metric *metric = &kernels->metrics[sample->metric].metric;
-	bool is_fixed = vendor_is(metric, "wait");
+	enum stall stall = stall_of(metric, in);
+	bool is_fixed = vendor_is(metric, "wait") || vendor_is(metric, "alu_dependency");
 	bool is_fence = vendor_is(metric, "membar");
 
 	if (vendor_is(metric, "mio_throttle"))
 		to->near += sample->weight;
-	to->all[metric->stall] += sample->weight;
+	to->all[stall] += sample->weight;
 	if (metric->is_latency)
-		to->latency[metric->stall] += sample->weight;
+		to->latency[stall] += sample->weight;
 	if (is_fixed)
 		to->fixed += sample->weight;
 	if (is_fixed && metric->is_latency)
@@ -253,8 +264,8 @@ static int sample_place(struct kernels *kernels, struct kernel *kernel, struct g
 		kernel->unread += sample->weight;
 		return 0;
 	}
-	kernel->architecture = architecture_of(to->code.generation);
-	sample_add(kernels, sample, &to->samples[at]);
+	kernel->architecture = architecture_of_isa(to->code.isa, to->code.generation);
+	sample_add(kernels, sample, &to->code.instructions[at], &to->samples[at]);
 	return 0;
 }
 
