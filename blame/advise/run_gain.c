@@ -20,7 +20,8 @@ static uint32_t row_of(void *own, uint32_t context)
 	size_t count;
 	const struct kernel *list = kernels_list(gains->kernels, &count), *found;
 
-	found = select_wants_context(gains->select, context) ? kernels_of_context(gains->kernels, context) : NULL;
+	found = select_wants_context(gains->select, context) ? kernels_of_context(gains->kernels, context)
+							     : NULL;
 	return found ? (uint32_t)(found - list) : RUN_REPLAY_NO_ROW;
 }
 

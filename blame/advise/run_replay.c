@@ -238,7 +238,8 @@ int run_replay_new(struct run_replay **out, struct run *run, const struct select
 	int rc;
 
 	*out = NULL;
-	if (!has_thread(run) || records_in(run, select_begin_ns(select), select_end_ns(select)) > RECORDS_MOST)
+	if (!has_thread(run) ||
+		records_in(run, select_begin_ns(select), select_end_ns(select)) > RECORDS_MOST)
 		return 0;
 	replay = calloc(1, sizeof *replay);
 	if (!replay)
@@ -298,9 +299,8 @@ bool run_replay_ask(struct run_replay *replay, uint32_t row, const double speedu
 	size_t first = replay->first[row], count = replay->first[row + 1] - first;
 	struct error ignored = {0};
 
-	if (cost > replay->happenings_left ||
-		critical_replay_saved(replay->replay, replay->changes + first, count, whats,
-			RUN_REPLAY_SPEEDUPS, saved_ns, &ignored))
+	if (cost > replay->happenings_left || critical_replay_saved(replay->replay, replay->changes + first,
+						      count, whats, RUN_REPLAY_SPEEDUPS, saved_ns, &ignored))
 		return false;
 	replay->happenings_left -= cost;
 	*union_ns = replay->unions_ns[row];

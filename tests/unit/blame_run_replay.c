@@ -55,7 +55,8 @@ static uint32_t row_of(void *own, uint32_t context)
 	const struct run *run = own;
 	const struct run_context *c = run_context(run, context);
 
-	return c->scope != UINT32_MAX && !strcmp(run_function(run, run_scope(run, c->scope)->function)->name, "A")
+	return c->scope != UINT32_MAX &&
+			       !strcmp(run_function(run, run_scope(run, c->scope)->function)->name, "A")
 		       ? 0
 		       : RUN_REPLAY_NO_ROW;
 }
