@@ -67,6 +67,7 @@ static void join_alike(struct compare *compare, struct sides *sides)
 
 		if (sides->is_before_taken[b])
 			continue;
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the list has before_count kernels */
 		base_name(sides->before[b].name, sides->name);
 		if (sole(sides->before, sides->before_count, sides->is_before_taken, sides->name,
 			    sides->scratch) != &sides->before[b])

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "blame/advise/run_replay_split.h"
 #include "blame/base/process.h"
@@ -206,8 +207,7 @@ static bool unions_make(struct run_replay *replay)
 
 	if (!copy)
 		return false;
-	for (size_t i = 0; i < count; i++)
-		copy[i] = replay->changes[i];
+	memcpy(copy, replay->changes, count * sizeof *copy);
 	for (uint32_t r = 0; r < replay->row_count; r++)
 		replay->unions_ns[r] =
 			union_of(copy + replay->first[r], replay->first[r + 1] - replay->first[r]);

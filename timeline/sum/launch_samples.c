@@ -242,7 +242,7 @@ static int stream_read(struct launch_samples *samples, uint32_t stream, struct e
 	/* Of the first read-out: from the stream's begin, or from where reading begins. */
 	uint64_t from_ns = less_reach(begin_ns, 1), read_ns = 0;
 	const struct batch *batch;
-	struct scan *scan;
+	struct scan *scan = NULL;
 	long count;
 	int rc = launch_samples_launches_read(&samples->launches, stream, from_ns, end_ns, error);
 
