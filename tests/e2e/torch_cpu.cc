@@ -38,7 +38,12 @@ static std::vector<RecordFunctionCallback> callbacks;
 uint64_t addGlobalCallback(RecordFunctionCallback callback)
 {
 	callbacks.push_back(callback);
-	return callbacks.size();
+	return callbacks.size() - 1;
+}
+bool removeCallback(uint64_t handle)
+{
+	callbacks[handle].scopes = {};
+	return true;
 }
 
 namespace sequence_number {

@@ -81,12 +81,12 @@ void kernel_launch()
 {
 	launch();
 }
-// Functions `first` to `last`, backwards, in a thread of its own.
+// Functions `first` to `last`, backwards, in a thread of its own: of a layer, of a view, of another layer.
 void backward(int64_t first, int64_t last)
 {
 	std::thread([=] {
 		for (int64_t number = last; number >= first; number--)
-			backward_call("AddmmBackward0", number, launch);
+			backward_call((number - first) % 3 == 1 ? "TBackward0" : "AddmmBackward0", number, launch);
 		backward_call("AccumulateGrad", -1, launch);
 	}).join();
 	CHECK(clFinish(queue));

@@ -8,6 +8,7 @@
 #ifndef RECORD_AGENT_TORCH_H
 #define RECORD_AGENT_TORCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* at::RecordFunctionCallback as its callers pass it, by value: a copy in memory. Zeros behind it, for one that
@@ -38,13 +39,19 @@ enum { TORCH_SCOPE_FUNCTION, TORCH_SCOPE_BACKWARD, TORCH_SCOPE_USER = 7 };
 	}
 #endif
 
-/* Registers the observers of ranges. `name`: at::RecordFunction::name() const. */
-void torch_ranges_open(
-	uint64_t (*add)(struct torch_callback callback), const char *(*name)(const void *function));
+/* What PyTorch's library of operators exports; `peek` and `remove` may be NULL. */
+struct torch_library {
+	void (*set_engine)(void *make);		      /* torch::autograd::set_default_engine_stub() */
+	uint64_t (*add)(struct torch_callback callback); /* at::addGlobalCallback() */
+	bool (*remove)(uint64_t handle);	      /* at::removeCallback() */
+	const char *(*name)(const void *function);	      /* at::RecordFunction::name() const */
+	uint64_t (*peek)(void);			      /* at::sequence_number::peek() */
+};
 
-/* Registers, from the first launch on a GPU on, the observers of operators and of their backward functions.
- * `peek`: at::sequence_number::peek(). */
-void torch_backward_open(uint64_t (*add)(struct torch_callback callback), uint64_t (*peek)(void));
+/* Registers the observers of ranges. */
+void torch_ranges_open(const struct torch_library *torch);
+/* Registers, from the first launch on a GPU on, those of operators and of their backward functions. */
+void torch_backward_open(const struct torch_library *torch);
 
 /* In a fork child. */
 void torch_child(void);

@@ -181,14 +181,13 @@ static void range_end(const void *function, void *context)
 	call(range_close, function);
 }
 
-void torch_ranges_open(
-	uint64_t (*add)(struct torch_callback callback), const char *(*name)(const void *function))
+void torch_ranges_open(const struct torch_library *torch)
 {
 	struct torch_callback callback = {.start = (void *)range_start,
 		.end = (void *)range_end,
 		.probability = 1,
 		.scopes = {[TORCH_SCOPE_USER] = 1}};
 
-	name_of = name;
-	add(callback);
+	name_of = torch->name;
+	torch->add(callback);
 }
