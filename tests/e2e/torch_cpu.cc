@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
-namespace torch::autograd {
-struct Engine {};
+namespace torch::autograd
+{
+struct Engine {
+};
 Engine &(*engine)();
 void set_default_engine_stub(Engine &(*make)())
 {
@@ -17,7 +19,8 @@ void set_default_engine_stub(Engine &(*make)())
 }
 } // namespace torch::autograd
 
-namespace at {
+namespace at
+{
 struct ObserverContext {
 	virtual ~ObserverContext() = default;
 };
@@ -26,7 +29,7 @@ enum class RecordScope : uint8_t { FUNCTION, BACKWARD_FUNCTION, USER_SCOPE = 7, 
 
 class RecordFunctionCallback
 {
-public:
+      public:
 	std::unique_ptr<ObserverContext> (*start)(const RecordFunction &);
 	void (*end)(const RecordFunction &, ObserverContext *);
 	double probability = 1;
@@ -46,7 +49,8 @@ bool removeCallback(uint64_t handle)
 	return true;
 }
 
-namespace sequence_number {
+namespace sequence_number
+{
 static thread_local uint64_t number;
 uint64_t peek()
 {
@@ -68,7 +72,7 @@ struct RecordFunction {
 	const char *name() const;
 	void before(const char *name, int64_t number);
 
-private:
+      private:
 	RecordScope scope_;
 #ifdef WIDE
 	uint64_t more_[9] = {};

@@ -497,21 +497,22 @@ static int work(struct program_call *call, struct error *error)
 
 	if (select_by(call->select) && strcmp(select_by(call->select), "cluster") == 0)
 		return work_clusters(call, error);
-	rc = has_code(call->select) ? stats_ask_by(call->select, &by,
-					      STREAM_GROUPS_ROW_NAMES ", stream, op, step, @MARK or cluster", error)
-				    : 0;
+	rc = has_code(call->select)
+		     ? stats_ask_by(call->select, &by,
+			       STREAM_GROUPS_ROW_NAMES ", stream, op, step, @MARK or cluster", error)
+		     : 0;
 	if (rc == 0 && (select_names_metric(call->select, LIVE_METRIC) || is_of_gpu(call)))
 		return !has_code(call->select) ? error_set(error, ERROR_USAGE,
-							   "--by %s: memory in use is by code, or by stream",
-							   select_by(call->select))
-						 : work_live(call, by, error);
+							 "--by %s: memory in use is by code, or by stream",
+							 select_by(call->select))
+					       : work_live(call, by, error);
 	if (rc == 0 && own->at)
 		rc = error_set(error, ERROR_USAGE,
 			"--at is for --metric " LIVE_METRIC " and " LIVE_GPU_METRIC
 			"; hpct-stacks has it for paths");
 	if (rc == 0 && stats_marks_name(select_by(call->select)) && (own->is_operations || own->when))
-		rc = error_set(error, ERROR_USAGE,
-			"--by %s sums up marks: leave out --operations and --when", select_by(call->select));
+		rc = error_set(error, ERROR_USAGE, "--by %s sums up marks: leave out --operations and --when",
+			select_by(call->select));
 	if (rc == 0 && own->is_operations)
 		return work_operations(call, error);
 	if (rc == 0)

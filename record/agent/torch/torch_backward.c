@@ -2,15 +2,15 @@
 /*
  * torch_backward.c - what a backward pass does on a GPU stands below the code whose operator it belongs to.
  *
- *   forward thread    main  step  Linear.forward   aten::linear  makes 6, 7  launch: they are Linear.forward's
- *   autograd's        Engine::thread_main          AddmmBackward0 (7)  launch
- *   reads             main  step  Linear.forward  <backward>  AddmmBackward0::apply  ...
+ *   forward thread    main  step  Linear.forward   aten::linear  makes 6, 7  launch: they are
+ * Linear.forward's autograd's        Engine::thread_main          AddmmBackward0 (7)  launch reads main  step
+ * Linear.forward  <backward>  AddmmBackward0::apply  ...
  *
- * Autograd numbers the backward functions that operators make, by thread, and makes them before the operator's
- * kernels are launched: the first launch with a new number tells where its operator was called, as its path is
- * unwound anyway. Views launch nothing, so theirs is another operator's: they are told apart by name. Where
- * several threads run forward passes numbers are ambiguous, and nothing is told; what runs in the forward
- * thread itself stays where it is.
+ * Autograd numbers the backward functions that operators make, by thread, and makes them before the
+ * operator's kernels are launched: the first launch with a new number tells where its operator was called, as
+ * its path is unwound anyway. Views launch nothing, so theirs is another operator's: they are told apart by
+ * name. Where several threads run forward passes numbers are ambiguous, and nothing is told; what runs in the
+ * forward thread itself stays where it is.
  *
  * Where a RecordFunction keeps its number is not part of its interface: it is the word that equals autograd's
  * own count in one operator after the other. For that PyTorch tells of operators, from the process's first
@@ -24,8 +24,8 @@
 #include "record/agent/torch/torch.h"
 
 #define FORWARDS 16384u /* functions of one pass: a power of two */
-#define MADE_MAX 16u   /* functions that one operator makes */
-#define PLACES 64u     /* words of a RecordFunction that may be the number */
+#define MADE_MAX 16u	/* functions that one operator makes */
+#define PLACES 64u	/* words of a RecordFunction that may be the number */
 #define PLACE_MATCHES 32u
 #define PLACE_TRIALS 4096u
 

@@ -40,8 +40,8 @@ struct ranges {
 	struct range open[DEPTH_MAX];
 };
 
-_Static_assert(sizeof(struct ranges) <= sizeof(((struct thread *)NULL)->torch_open),
-	"enlarge THREAD_TORCH_WORDS");
+_Static_assert(
+	sizeof(struct ranges) <= sizeof(((struct thread *)NULL)->torch_open), "enlarge THREAD_TORCH_WORDS");
 
 static const char *(*name_of)(const void *function);
 
@@ -81,7 +81,8 @@ static void optimizer_copy(char to[OPTIMIZER_BYTES], const char *name)
 	if (bytes >= OPTIMIZER_BYTES)
 		bytes = OPTIMIZER_BYTES - 1;
 	for (size_t i = 0; i < bytes; i++) /* a class's name has none of these, unless it is made up */
-		to[i] = begin[i] == ',' || begin[i] == '=' || begin[i] == '\\' || (unsigned char)begin[i] < ' '
+		to[i] = begin[i] == ',' || begin[i] == '=' || begin[i] == '\\' ||
+					(unsigned char)begin[i] < ' '
 				? '_'
 				: begin[i];
 	to[bytes] = '\0';
