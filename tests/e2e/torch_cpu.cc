@@ -139,6 +139,10 @@ void backward_call(const char *name, int64_t number, void (*work)())
 	guard.before(name, number);
 	work();
 }
+int engine_is_set()
+{
+	return torch::autograd::engine != nullptr;
+}
 uint64_t next_number()
 {
 	return at::sequence_number::peek();

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "record/agent/base/real.h"
+#include "record/agent/base/real_caller.h"
 #include "record/agent/base/wrap.h"
 #include "record/agent/process/process.h"
 #include "record/agent/python/python_symbols.h"
@@ -59,9 +60,12 @@ WRAPPER void hpct_torch_engine(void *make)
 	*(void **)&each = real_symbol("dl_iterate_phdr");
 	if (each)
 		each(library_look, &torch);
+	if (!torch.set_engine) /* it has no table of symbols that we read */
+		*(void **)&torch.set_engine =
+			real_caller_symbol(SET_ENGINE, __builtin_return_address(0), NULL);
 	if (torch.set_engine)
 		torch.set_engine(make);
-	if (torch.set_engine && process_is_live() && !is_open) {
+	if (process_is_live() && !is_open) {
 		is_open = true;
 		if (torch.add && torch.name) {
 			torch_ranges_open(&torch);
