@@ -204,10 +204,12 @@ static int seek_refusal(const struct process *process, int reason, struct error 
 
 /* ---- loading ---- */
 
-static void order_fill(const struct inject *inject, struct inject_order *order)
+static void order_fill(
+	const struct inject *inject, const struct inject_image *image, struct inject_order *order)
 {
 	*order = (struct inject_order){
-		.magic = {INJECT_ORDER_MAGIC}, .serial = clock_now_ns(), .version = EVENT_VERSION};
+		.magic = {INJECT_ORDER_MAGIC}, .serial = clock_now_ns(), .version = INJECT_ORDER_VERSION};
+	order->locks = image->locks;
 	snprintf(order->control, sizeof(order->control), "%s", inject->path);
 	snprintf(order->socket, sizeof(order->socket), "%s", inject->plan.socket);
 	snprintf(order->agent, sizeof(order->agent), "%s", inject->plan.agent);
@@ -277,7 +279,7 @@ static int load(struct inject *inject, struct inject_image *image, struct proces
 
 	if (reason)
 		return seek_refusal(process, reason, error);
-	order_fill(inject, &order);
+	order_fill(inject, image, &order);
 	reason = call_make(image, &thread, &order, function) ? answer_await(image, &order, &until_ns)
 							     : INJECT_UNANSWERED;
 	process->began.tid = thread.tid;
@@ -324,6 +326,7 @@ static int begin_await(struct inject *inject, struct process *process, struct er
 	message.text[sizeof(message.text) - 1] = '\0';
 	process->agent = agent_find(process->began.pid);
 	process->began.threads = message.number;
+	process->began.slots = message.slots;
 	return message.word == INJECT_BEGUN
 		       ? 0
 		       : error_set(error, ERROR_USAGE, "the agent does not begin in process %u (%s): %s",
