@@ -17,6 +17,7 @@
 #include "record/agent/inject/inject_order.h"
 #include "record/base/clock.h"
 #include "record/base/proc_read.h"
+#include "record/base/rendezvous.h"
 #include "record/inject/inject_image.h"
 #include "record/inject/inject_thread.h"
 
@@ -320,9 +321,11 @@ static int begin_await(struct inject *inject, struct process *process, struct er
 	if (poll(&ready, 1, BEGIN_MS) > 0)
 		process->connection = accept4(inject->listener, NULL, NULL, SOCK_CLOEXEC);
 	ready = (struct pollfd){process->connection, POLLIN, 0};
-	if (process->connection < 0 || poll(&ready, 1, BEGIN_MS) <= 0 ||
-		recv(process->connection, &message, sizeof(message), 0) != sizeof(message))
+	if (process->connection < 0 || poll(&ready, 1, BEGIN_MS) <= 0)
 		snprintf(message.text, sizeof(message.text), "it does not answer");
+	else if (recv(process->connection, &message, sizeof(message), 0) != sizeof(message))
+		snprintf(message.text, sizeof(message.text),
+			"it has ended, or become another program, meanwhile");
 	message.text[sizeof(message.text) - 1] = '\0';
 	process->agent = agent_find(process->began.pid);
 	process->began.threads = message.number;
@@ -358,7 +361,7 @@ static int listener_open(struct inject *inject, struct error *error)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-	if ((size_t)snprintf(inject->path, sizeof(inject->path), "%s/i", inject->plan.place) >=
+	if ((size_t)snprintf(inject->path, sizeof(inject->path), "%s/" RENDEZVOUS_INJECT, inject->plan.place) >=
 		sizeof(inject->path))
 		return error_set(
 			error, ERROR_IO, "the path of %s is too long for a socket", inject->plan.place);
