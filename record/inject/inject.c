@@ -361,8 +361,8 @@ static int listener_open(struct inject *inject, struct error *error)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-	if ((size_t)snprintf(inject->path, sizeof(inject->path), "%s/" RENDEZVOUS_INJECT, inject->plan.place) >=
-		sizeof(inject->path))
+	if ((size_t)snprintf(inject->path, sizeof(inject->path), "%s/" RENDEZVOUS_INJECT,
+		    inject->plan.place) >= sizeof(inject->path))
 		return error_set(
 			error, ERROR_IO, "the path of %s is too long for a socket", inject->plan.place);
 	memcpy(address.sun_path, inject->path, sizeof(address.sun_path));
