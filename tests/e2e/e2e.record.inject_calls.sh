@@ -24,11 +24,11 @@ start() { # PROGRAM : $pid
 	pid=$!
 	await has_handler
 }
-begun() { grep -q 'stood still for' err || ! kill -0 "$recorder" 2>/dev/null; }
+begun() { grep -qs 'stood still for' err || ! kill -0 "$recorder" 2>/dev/null; }
 inject() { # RUN OPTION... : in the background, until it has begun; $recorder
 	local run=$1
 	shift
-	rm -rf "$run.hpct"
+	rm -rf "$run.hpct" err # the last one says that it has begun, too
 	hpct-record -p "$pid" --inject -o "$run.hpct" "$@" 2>err &
 	recorder=$!
 	await begun
@@ -177,7 +177,7 @@ for library in openmpi mpich; do
 	await there
 	[ -s rank.1 ] || { wait "$launcher"; continue; } # it cannot start here
 	pid=$(cat rank.0)
-	rm -rf mpi.hpct
+	rm -rf mpi.hpct err
 	hpct-record -p "$(cat rank.0),$(cat rank.1)" --inject -o mpi.hpct 2>err &
 	recorder=$!
 	await begun
