@@ -24,6 +24,7 @@
 #include "tui/models/profile_page.h"
 #include "tui/models/runs_page.h"
 #include "tui/models/source.h"
+#include "tui/models/wait_whom.h"
 #include "tui/session/history.h"
 #include "tui/views/views.h"
 
@@ -46,7 +47,7 @@ static void first_window(struct session *session, const struct select *select)
 	struct view_state_limits limits = session_limits(session);
 	struct view_state *state = &session->state;
 
-	state->is_auto = state->is_auto_wanted = true;
+	view_state_choose_depth(state, true);
 	state->depth = run_depth_below(0);
 	view_state_whole(state, limits);
 	state->cursor_ns = limits.begin_ns;
@@ -65,7 +66,7 @@ static void first_window(struct session *session, const struct select *select)
 	}
 	if (select_depth(select) != UINT32_MAX) {
 		state->depth = select_depth(select) ? select_depth(select) : 1;
-		state->is_auto = state->is_auto_wanted = run_depth_is_below(state->depth);
+		view_state_choose_depth(state, run_depth_is_below(state->depth));
 	}
 }
 
@@ -185,6 +186,7 @@ void session_close(struct session *session)
 	free(session->info);
 	blame_page_free(session->blame);
 	critical_list_free(session->critical);
+	wait_whom_free(session->whom);
 	advice_page_free(session->advice);
 	alike_page_free(session->alike);
 	runs_page_free(session->runs);

@@ -218,8 +218,12 @@ int session_choose_depth(struct session *session, unsigned limit_ms, struct erro
 
 	if (!state->is_auto || !state->is_auto_wanted)
 		return 0;
+	if (state->auto_begin_ns == state->auto_end_ns) {
+		state->auto_begin_ns = state->begin_ns;
+		state->auto_end_ns = state->end_ns;
+	}
 	session->is_resumable = limit_ms > 0;
-	result = dividing_find(session->run, state->begin_ns, state->end_ns, &found, error);
+	result = dividing_find(session->run, state->auto_begin_ns, state->auto_end_ns, &found, error);
 	session->is_resumable = false;
 	if (deadline_put_off(session, result)) /* a key came: the next picture asks again */
 		return 0;
@@ -237,7 +241,7 @@ int session_choose_depth(struct session *session, unsigned limit_ms, struct erro
 	if (session->compare)
 		state->depth = found.depth ? found.depth : 1;
 	state->is_auto_wanted = false;
-	session->auto_span_ns = state->end_ns - state->begin_ns;
+	session->auto_span_ns = state->auto_end_ns - state->auto_begin_ns;
 	return 0;
 }
 
@@ -299,10 +303,16 @@ static bool is_lost_refining(const struct session *session)
 	return session->has_lost_left && !session->layout.is_too_small;
 }
 
+static bool is_whom_refining(const struct session *session)
+{
+	return session->has_whom_left && !session->layout.is_too_small &&
+	       (session->full == &view_jumps || (!session->full && session->pane == &view_jumps));
+}
+
 bool session_is_refining(const struct session *session)
 {
-	return is_lost_refining(session) || is_plot_refining(session) || is_groups_refining(session) ||
-	       is_minimap_refining(session);
+	return is_whom_refining(session) || is_lost_refining(session) || is_plot_refining(session) ||
+	       is_groups_refining(session) || is_minimap_refining(session);
 }
 
 void session_refine(struct session *session, unsigned limit_ms)
@@ -318,6 +328,8 @@ void session_refine(struct session *session, unsigned limit_ms)
 		session->is_restartable = limit_ms > 0;
 		plot_read(session, session->profile, limit_ms);
 		session->is_restartable = false;
+	} else if (is_whom_refining(session)) {
+		view_jumps_look_up(session, limit_ms);
 	} else if (is_lost_refining(session)) {
 		result = read_lost(session, &deadline, &error);
 		session->has_lost_left = session->has_lost_left && !result;
