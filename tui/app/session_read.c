@@ -19,7 +19,7 @@
 
 #define SESSION_STEP_MIN 4u
 #define SESSION_STEP_MS 10u
-#define SESSION_COARSE_MS 25u /* for rows that the time does not suffice for */
+#define SESSION_COARSE_MS 12u /* for rows that the time does not suffice for */
 #define SESSION_GROUPS_SOON_MS 8
 #define SESSION_GROUPS_MS 1000 /* for groups, where nothing else limits a picture */
 
