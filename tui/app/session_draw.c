@@ -107,7 +107,7 @@ static unsigned left_ms(unsigned limit_ms, uint64_t begin_ms)
 	if (!limit_ms)
 		return 0;
 	return took_ms + SESSION_READ_LEAST_MS < limit_ms ? (unsigned)(limit_ms - took_ms)
-							   : SESSION_READ_LEAST_MS;
+							  : SESSION_READ_LEAST_MS;
 }
 
 static int prepare(struct session *session, unsigned limit_ms, struct error *error)
