@@ -25,3 +25,13 @@ int choice_take_from(void *own, const char *value, struct error *error)
 {
 	return take_format(own, FORMAT_TAKES, "from", value, error);
 }
+
+int choice_take_binary(void *own, const char *value, struct error *error)
+{
+	struct choice *choice = own;
+
+	if (choice->binary_count == CHOICE_BINARIES_MAX)
+		return error_set(error, ERROR_USAGE, "--binary: %u files are the most", CHOICE_BINARIES_MAX);
+	choice->binaries[choice->binary_count++] = value;
+	return 0;
+}

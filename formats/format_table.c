@@ -9,8 +9,8 @@
 #include <limits.h>
 #include <string.h>
 
-static const struct format *const formats[] = {&format_tsv, &format_chrome, &format_speedscope,
-	&format_firefox, &format_callgrind, &format_svg, &format_svg_chart, &format_html,
+static const struct format *const formats[] = {&format_tsv, &format_gpu_samples, &format_chrome,
+	&format_speedscope, &format_firefox, &format_callgrind, &format_svg, &format_svg_chart, &format_html,
 #ifdef HPCT_HAS_SQLITE
 	&format_nsys,
 #endif

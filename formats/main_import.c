@@ -66,12 +66,17 @@ static int take(const struct choice *choice, struct packed_file *file, FILE *in,
 		.file = file,
 		.finds_names = true,
 		.begin_ns = bounds->begin_ns,
-		.end_ns = bounds->end_ns};
+		.end_ns = bounds->end_ns,
+		.binaries = choice->binaries,
+		.binary_count = choice->binary_count};
 	const struct format *format = choice->format;
 	int rc = find_format(file, name, &format, error);
 	char text[sizeof error->text];
 	int damage;
 
+	if (rc == 0 && choice->binary_count && !format->takes_binaries)
+		rc = error_set(
+			error, ERROR_USAGE, "--binary is of gpu-samples alone: %s is %s", name, format->name);
 	if (rc == 0)
 		rc = format->take(&input, output, error);
 	if (input.left_out.size > 0 && (rc == 0 || input.is_kept))
@@ -204,7 +209,8 @@ static const struct program_option options[] = {{0, "from", "NAME", from_help, c
 	{'o', "output", "RUN", "the run to make; default FILE's name with .hpct",
 		.to = offsetof(struct choice, output)},
 	{0, "into", "RUN", "lay figures over time beside the trace of that run, by the wall clock",
-		.to = offsetof(struct choice, into)}};
+		.to = offsetof(struct choice, into)},
+	{0, "binary", "FILE", "GPU code that the samples are of; may be repeated", choice_take_binary}};
 
 static const struct program program = {
 	.name = "hpct-import",
@@ -222,7 +228,10 @@ static const struct program program = {
 		 "mark passed over, lines may end in CR LF.\n"
 		 "stream: cpu:HOST/RANK/PID.GENERATION/THREAD or "
 		 "gpu:HOST/RANK/PID.GENERATION/DEVICE/CONTEXT/QUEUE, - for a missing part. Times are "
-		 "ns.\n",
+		 "ns.\n"
+		 "gpu-samples: likewise; address or offset is required, kernel reason weight not_issued "
+		 "time_ns may be left out. A row without address and offset is a launch: kernel, time_ns, "
+		 "end_ns, attributes.\n",
 	.work = work,
 };
 

@@ -73,28 +73,8 @@ static struct figures figures_of(const struct kernel_function *function, uint32_
 
 /* ---- registers ---- */
 
-/* One number of each space, as NVIDIA writes it. */
-static int name_resource(char *text, size_t size, unsigned resource)
-{
-	if (resource < GPU_UNIFORM)
-		return snprintf(text, size, "R%u", resource);
-	if (resource < GPU_PREDICATE)
-		return snprintf(text, size, "UR%u", resource - GPU_UNIFORM);
-	if (resource < GPU_UNIFORM_PREDICATE)
-		return snprintf(text, size, "P%u", resource - GPU_PREDICATE);
-	if (resource < GPU_BARRIER)
-		return snprintf(text, size, "UP%u", resource - GPU_UNIFORM_PREDICATE);
-	return snprintf(text, size, "B%u", resource - GPU_BARRIER);
-}
-
-/* Whether two numbers may be written as one range. */
-static bool is_range(unsigned first, unsigned last)
-{
-	return (last < GPU_UNIFORM) == (first < GPU_UNIFORM) && last < GPU_PREDICATE;
-}
-
 /* "R4-R7 P0 B0"; what has no room is left out. */
-static void write_set(char *text, size_t size, const struct gpu_set *set)
+static void write_set(char *text, size_t size, const struct gpu_isa *isa, const struct gpu_set *set)
 {
 	size_t used = 0;
 
@@ -104,15 +84,15 @@ static void write_set(char *text, size_t size, const struct gpu_set *set)
 
 		if (!gpu_set_has(set, first))
 			continue;
-		while (last + 1 < GPU_RESOURCES && gpu_set_has(set, last + 1) && is_range(first, last + 1))
+		while (last + 1 < GPU_RESOURCES && gpu_set_has(set, last + 1) && isa->is_run(last))
 			last++;
 		if (used)
 			text[used++] = ' ';
-		used += (size_t)name_resource(text + used, size - used, first);
+		used += (size_t)isa->resource_name(first, text + used, size - used);
 		if (last == first)
 			continue;
 		text[used++] = '-';
-		used += (size_t)name_resource(text + used, size - used, last);
+		used += (size_t)isa->resource_name(last, text + used, size - used);
 		first = last;
 	}
 }
@@ -127,7 +107,8 @@ static void write_guard(char *text, size_t size, const struct gpu_instruction *i
 }
 
 /* "@P0 LDG R4-R7 B0 <- R2 R3". */
-static void write_instruction(char *text, size_t size, const struct gpu_instruction *instruction)
+static void write_instruction(
+	char *text, size_t size, const struct gpu_isa *isa, const struct gpu_instruction *instruction)
 {
 	char guard[16], defines[SET_TEXT], uses[SET_TEXT];
 	struct gpu_set used = instruction->uses;
@@ -139,8 +120,8 @@ static void write_instruction(char *text, size_t size, const struct gpu_instruct
 
 		used.words[resource / 64] &= ~(UINT64_C(1) << resource % 64);
 	}
-	write_set(defines, sizeof defines, &instruction->defines);
-	write_set(uses, sizeof uses, &used);
+	write_set(defines, sizeof defines, isa, &instruction->defines);
+	write_set(uses, sizeof uses, isa, &used);
 	snprintf(text, size, "%s%s%s%s%s%s", guard, instruction->name, *defines ? " " : "", defines,
 		*uses ? " <- " : "", uses);
 }
@@ -198,7 +179,7 @@ static void text_instruction(struct listing *listing, uint32_t at)
 
 	advise_place_find(&place, listing->function, at);
 	text_line(listing, &place);
-	write_instruction(instruction, sizeof instruction, &code->instructions[at]);
+	write_instruction(instruction, sizeof instruction, code->isa, &code->instructions[at]);
 	if (figures.all > 0)
 		snprintf(share, sizeof share, "%.2f", advise_percent(figures.all, listing->kernel->total));
 	if (figures.of_stall > 0)
@@ -292,8 +273,8 @@ static void row_instruction(struct report *report, const struct kernel *kernel,
 	advise_place_find(&place, function, at);
 	write_guard(guard, sizeof guard, instruction);
 	snprintf(name, sizeof name, "%s%s", guard, instruction->name);
-	write_set(defines, sizeof defines, &instruction->defines);
-	write_set(uses, sizeof uses, &instruction->uses);
+	write_set(defines, sizeof defines, function->code.isa, &instruction->defines);
+	write_set(uses, sizeof uses, function->code.isa, &instruction->uses);
 	report_string(report, kernel->name);
 	report_string(report, place.function);
 	report_number(report, place.address);

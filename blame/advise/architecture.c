@@ -3,31 +3,50 @@
  * capabilities; latencies are upper bounds from published microbenchmarks (S2 [18]). */
 #include "blame/advise/architecture.h"
 
-#define WARP 32u
-#define REGISTERS_UNIT 256u /* of a warp */
+#include "timeline/code/amd_word.h"
+
+#define REGISTERS_UNIT 8u /* of a thread, that are given out together */
 
 static const struct architecture architectures[] = {
-	{70, 80, 4, 64, 32, 65536, 96 << 10, 6},
-	{75, 72, 4, 32, 16, 65536, 64 << 10, 6},
-	{80, 108, 4, 64, 32, 65536, 164 << 10, 6},
-	{86, 84, 4, 48, 16, 65536, 100 << 10, 6},
-	{89, 142, 4, 48, 24, 65536, 100 << 10, 6},
-	{90, 132, 4, 64, 32, 65536, 228 << 10, 6},
-	{100, 148, 4, 64, 32, 65536, 228 << 10, 6},
-	{120, 170, 4, 48, 24, 65536, 100 << 10, 6},
+	{GPU_VENDOR_NVIDIA, 70, 32, 80, 4, 64, 32, 65536, 96 << 10, 6},
+	{GPU_VENDOR_NVIDIA, 75, 32, 72, 4, 32, 16, 65536, 64 << 10, 6},
+	{GPU_VENDOR_NVIDIA, 80, 32, 108, 4, 64, 32, 65536, 164 << 10, 6},
+	{GPU_VENDOR_NVIDIA, 86, 32, 84, 4, 48, 16, 65536, 100 << 10, 6},
+	{GPU_VENDOR_NVIDIA, 89, 32, 142, 4, 48, 24, 65536, 100 << 10, 6},
+	{GPU_VENDOR_NVIDIA, 90, 32, 132, 4, 64, 32, 65536, 228 << 10, 6},
+	{GPU_VENDOR_NVIDIA, 100, 32, 148, 4, 64, 32, 65536, 228 << 10, 6},
+	{GPU_VENDOR_NVIDIA, 120, 32, 170, 4, 48, 24, 65536, 100 << 10, 6},
+	/* AMD's manuals: registers are those of vector and, since CDNA 2, accumulation. */
+	{GPU_VENDOR_AMD, AMD_GCN, 64, 120, 4, 40, 16, 65536, 64 << 10, 8},
+	{GPU_VENDOR_AMD, AMD_CDNA2, 64, 110, 4, 32, 16, 131072, 64 << 10, 8},
+	{GPU_VENDOR_AMD, AMD_CDNA3, 64, 304, 4, 32, 16, 131072, 64 << 10, 8},
 };
+
+static const struct architecture *nearest(enum gpu_vendor vendor, unsigned generation)
+{
+	const struct architecture *found = NULL;
+
+	for (unsigned i = 0; i < sizeof architectures / sizeof *architectures; i++)
+		if (architectures[i].vendor == vendor &&
+			(!found || architectures[i].generation <= generation))
+			found = &architectures[i];
+	return found ? found : architectures;
+}
 
 const struct architecture *architecture_of(unsigned generation)
 {
-	const struct architecture *found = architectures;
-
-	for (unsigned i = 0; i < sizeof architectures / sizeof *architectures; i++)
-		if (architectures[i].generation <= generation)
-			found = &architectures[i];
-	return found;
+	return nearest(GPU_VENDOR_NVIDIA, generation);
 }
 
-static unsigned memory_latency(enum gpu_space space)
+const struct architecture *architecture_of_isa(const struct gpu_isa *isa, unsigned generation)
+{
+	if (isa->vendor == GPU_VENDOR_NVIDIA)
+		return architecture_of(generation);
+	return nearest(isa->vendor, isa->machine >> 16);
+}
+
+/* The scalar cache of AMD's misses as any other does. */
+static unsigned memory_latency(const struct architecture *architecture, enum gpu_space space)
 {
 	static const unsigned cycles[GPU_SPACE_COUNT] = {[GPU_SPACE_GLOBAL] = 1200,
 		[GPU_SPACE_LOCAL] = 1200,
@@ -36,6 +55,8 @@ static unsigned memory_latency(enum gpu_space space)
 		[GPU_SPACE_SHARED] = 120,
 		[GPU_SPACE_CONSTANT] = 300};
 
+	if (architecture->vendor == GPU_VENDOR_AMD && space == GPU_SPACE_CONSTANT)
+		return cycles[GPU_SPACE_GLOBAL];
 	return cycles[space];
 }
 
@@ -47,7 +68,8 @@ unsigned architecture_latency(const struct architecture *architecture, const str
 	case GPU_KIND_ATOMIC:
 	case GPU_KIND_COPY:
 	case GPU_KIND_FENCE:
-		return memory_latency(in->space) ? memory_latency(in->space) : 1200;
+		return memory_latency(architecture, in->space) ? memory_latency(architecture, in->space)
+							       : 1200;
 	case GPU_KIND_SPECIAL:
 	case GPU_KIND_CONVERT:
 	case GPU_KIND_DOUBLE:
@@ -76,12 +98,13 @@ static unsigned least(unsigned a, unsigned b)
 unsigned architecture_warps(const struct architecture *architecture, unsigned block_threads,
 	unsigned thread_registers, unsigned block_shared_bytes)
 {
-	unsigned warps = (block_threads + WARP - 1) / WARP, blocks, each;
+	unsigned threads = architecture->threads, unit = REGISTERS_UNIT * threads;
+	unsigned warps = (block_threads + threads - 1) / threads, blocks, each;
 
 	if (!warps)
 		return 0;
 	blocks = least(architecture->blocks, architecture->warps / warps);
-	each = (thread_registers * WARP + REGISTERS_UNIT - 1) / REGISTERS_UNIT * REGISTERS_UNIT * warps;
+	each = (thread_registers * threads + unit - 1) / unit * unit * warps;
 	if (each)
 		blocks = least(blocks, architecture->registers / each);
 	if (block_shared_bytes)

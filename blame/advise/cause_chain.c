@@ -2,7 +2,11 @@
 /* cause_chain.c - see cause_chain.h. */
 #include "blame/advise/cause_chain.h"
 
+#include <string.h>
+
 #define SHARE_LEAST 0.1
+#define FEEDING_MAX 64u	   /* instructions between two steps */
+#define FEEDING_REACH 512u /* instructions back */
 
 /* Index of the first cause of an instruction: they are ordered by use. */
 static size_t first_of(const struct causes *causes, uint32_t use)
@@ -20,15 +24,22 @@ static size_t first_of(const struct causes *causes, uint32_t use)
 	return low;
 }
 
+static double stalls_of(const struct kernel_function *function, uint32_t use)
+{
+	double stalls = 0;
+
+	for (unsigned s = 0; s < STALL_COUNT; s++)
+		stalls += s == STALL_NONE ? 0 : function->samples[use].all[s];
+	return stalls;
+}
+
 /* The cause elsewhere that explains most of an instruction's stalls; NULL: none. */
 static const struct cause *main_cause(const struct kernel_function *function, uint32_t use, double *share)
 {
 	const struct causes *causes = &function->causes;
 	const struct cause *best = NULL;
-	double stalls = 0;
+	double stalls = stalls_of(function, use);
 
-	for (unsigned s = 0; s < STALL_COUNT; s++)
-		stalls += s == STALL_NONE ? 0 : function->samples[use].all[s];
 	for (size_t i = first_of(causes, use); i < causes->count && causes->list[i].use == use; i++) {
 		const struct cause *cause = &causes->list[i];
 
@@ -38,6 +49,84 @@ static const struct cause *main_cause(const struct kernel_function *function, ui
 	}
 	*share = best && stalls > 0 ? best->samples / stalls : 0;
 	return best;
+}
+
+/* ---- waits of their own ---- */
+
+/* The wait for this instruction that has most samples; NULL: none. */
+static const struct cause *wait_for(const struct kernel_function *function, uint32_t define)
+{
+	const struct causes *causes = &function->causes;
+	const struct cause *best = NULL;
+
+	for (size_t i = 0; i < causes->count; i++)
+		if (causes->list[i].define == define && causes->list[i].use != define &&
+			function->code.instructions[causes->list[i].use].waits &&
+			(!best || causes->list[i].samples > best->samples))
+			best = &causes->list[i];
+	return best;
+}
+
+struct feeding {
+	const struct kernel_function *function;
+	uint32_t list[FEEDING_MAX]; /* what the operands come from, through instructions that do not count */
+	unsigned count;
+	const struct cause *best;
+};
+
+static void feeding_put(struct feeding *feeding, uint32_t define)
+{
+	if (feeding->function->code.instructions[define].counts) {
+		const struct cause *wait = wait_for(feeding->function, define);
+
+		if (wait && (!feeding->best || wait->samples > feeding->best->samples))
+			feeding->best = wait;
+		return;
+	}
+	for (unsigned i = 0; i < feeding->count; i++)
+		if (feeding->list[i] == define)
+			return;
+	if (feeding->count < FEEDING_MAX)
+		feeding->list[feeding->count++] = define;
+}
+
+/* The wait for what the operands of an instruction come from; NULL: none stalls. */
+static const struct cause *feeding_wait(const struct kernel_function *function, uint32_t at)
+{
+	struct feeding feeding = {.function = function, .list = {at}, .count = 1};
+	struct dependency_slice *slice = dependency_slice_new(&function->code.flow, FEEDING_REACH, NULL);
+	const struct dependency *edges;
+	struct gpu_set registers;
+	struct error ignored;
+	size_t count;
+
+	memset(&registers, 0xff, sizeof registers);
+	for (unsigned c = 0; c < GPU_COUNTERS; c++)
+		registers.words[(GPU_COUNTER + c) / 64] &= ~(UINT64_C(1) << (GPU_COUNTER + c) % 64);
+	for (unsigned i = 0; slice && i < feeding.count; i++)
+		if (dependency_slice_back(slice, feeding.list[i], &registers, &edges, &count, &ignored) == 0)
+			for (size_t e = 0; e < count; e++)
+				feeding_put(&feeding, edges[e].define);
+	dependency_slice_free(slice);
+	return feeding.best;
+}
+
+/* ---- the chain ---- */
+
+static const struct cause *next_cause(const struct kernel_function *function, uint32_t at, double *share)
+{
+	const struct cause *cause = main_cause(function, at, share), *waits;
+	double stalls;
+
+	if (cause || !function->code.isa || function->code.isa->vendor != GPU_VENDOR_AMD)
+		return cause;
+	cause = feeding_wait(function, at);
+	waits = wait_for(function, at);
+	if (cause && waits && cause->samples < SHARE_LEAST * waits->samples)
+		return NULL;
+	stalls = cause ? stalls_of(function, cause->use) : 0;
+	*share = stalls > 0 ? cause->samples / stalls : 0;
+	return cause;
 }
 
 static bool is_met(uint32_t from, const struct cause_step *steps, unsigned count, uint32_t at)
@@ -56,7 +145,7 @@ unsigned cause_chain_find(
 
 	while (count < CAUSE_CHAIN_MAX) {
 		double share;
-		const struct cause *cause = main_cause(function, at, &share);
+		const struct cause *cause = next_cause(function, at, &share);
 
 		if (!cause || share < SHARE_LEAST || is_met(from, steps, count, cause->define))
 			break;

@@ -4,6 +4,12 @@
  * longer waits for another.
  *
  *   FADD waits for LDG (the hotspot)      LDG waits for IMAD, 63 % of its stalls      IMAD waits for S2R ...
+ *
+ * Where waits are instructions of their own (AMD's s_waitcnt) those that are waited for do not stall
+ * themselves: the step is the wait for what their operands were computed from.
+ *
+ *   s_waitcnt waits for load B (the hotspot)      B <- v_add <- load A: the wait for A, 90 % of that wait's
+ * stalls
  */
 #ifndef BLAME_CAUSE_CHAIN_H
 #define BLAME_CAUSE_CHAIN_H
@@ -14,7 +20,7 @@
 
 struct cause_step {
 	const struct cause *cause; /* of the instruction of the step before: it waited for cause->define */
-	double share;		   /* part of that instruction's stalls that this cause explains */
+	double share;		   /* part of the stalls of cause->use that this cause explains */
 };
 
 /* The steps from `from` (an instruction of the function) backward, each by the cause that explains most. Ends

@@ -34,7 +34,7 @@ struct finding {
 };
 
 /* What kind of dependency a stall tells of. */
-enum question { ASK_MEMORY, ASK_VARIABLE, ASK_FIXED, ASK_BARRIER, ASK_FENCE };
+enum question { ASK_MEMORY, ASK_COUNTER, ASK_VARIABLE, ASK_FIXED, ASK_BARRIER, ASK_FENCE };
 
 /* ---- rules ---- */
 
@@ -54,6 +54,8 @@ static bool can_cause(enum question question, const struct gpu_instruction *in)
 	case ASK_MEMORY:
 		return in->kind == GPU_KIND_OPAQUE || in->kind == GPU_KIND_COPY ||
 		       ((KINDS_MEMORY >> in->kind & 1) && is_far);
+	case ASK_COUNTER:
+		return in->counts;
 	case ASK_VARIABLE:
 		return !is_fixed(in);
 	case ASK_FIXED:
@@ -258,6 +260,7 @@ static int blame(struct finding *finding, enum question question, uint32_t use, 
 
 static int instruction_blame(struct finding *finding, uint32_t i)
 {
+	const struct gpu_instruction *in = &finding->code->instructions[i];
 	const struct cause_samples *s = &finding->samples[i];
 	int rc = 0;
 
@@ -266,7 +269,7 @@ static int instruction_blame(struct finding *finding, uint32_t i)
 
 		switch (stall) {
 		case STALL_GMEM:
-			rc = blame(finding, ASK_MEMORY, i, stall, all, latency);
+			rc = blame(finding, in->waits ? ASK_COUNTER : ASK_MEMORY, i, stall, all, latency);
 			break;
 		case STALL_IDEP:
 			rc = blame(finding, ASK_FIXED, i, stall, s->fixed, s->fixed_latency);

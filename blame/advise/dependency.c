@@ -243,6 +243,50 @@ static bool search_resource(struct dependency_slice *slice, uint32_t use, unsign
 	return ok;
 }
 
+/* ---- counters ---- */
+
+#define UNLIMITED 0xffu
+
+/* On the way back: how many instructions that count were met, as far as the wait leaves them alone, and how
+ * many more may still be under way, as a wait on the way tells. */
+struct counted {
+	uint32_t passed, limit;
+};
+
+static covered counted_pack(struct counted counted)
+{
+	return counted.passed | counted.limit << 8;
+}
+
+static bool search_counter(struct dependency_slice *slice, uint32_t use, enum gpu_counter counter)
+{
+	const struct gpu_instruction *instructions = slice->code->instructions;
+	uint32_t left = instructions[use].left[counter];
+	bool ok = visit_before(slice, use, 0, counted_pack((struct counted){0, UNLIMITED}));
+
+	for (size_t i = 0; i < slice->step_count && ok; i++) {
+		struct step step = slice->steps[i];
+		const struct gpu_instruction *in = &instructions[step.at];
+		struct counted counted = {step.met & 0xff, step.met >> 8};
+
+		if (in->waits >> counter & 1 && in->left[counter] < counted.limit)
+			counted.limit = in->left[counter];
+		if (!counted.limit)
+			continue;
+		if (in->counts >> counter & 1) {
+			counted.limit -= counted.limit != UNLIMITED;
+			if (counted.passed < left)
+				counted.passed++;
+			else
+				ok = edge_add(
+					slice, step.at, use, step.distance, (int)(GPU_COUNTER + counter));
+		}
+		ok = ok && visit_before(slice, step.at, step.distance, counted_pack(counted));
+	}
+	forget(slice);
+	return ok;
+}
+
 static int edge_compare(const void *left, const void *right)
 {
 	const struct dependency *a = left, *b = right;
@@ -272,8 +316,13 @@ int dependency_slice_back(struct dependency_slice *slice, uint32_t use, const st
 	for (unsigned word = 0; word < sizeof uses->words / sizeof *uses->words; word++) {
 		uint64_t left = uses->words[word] & (wanted ? wanted->words[word] : UINT64_MAX);
 
-		for (; left && ok; left &= left - 1)
-			ok = search_resource(slice, use, word * 64 + (unsigned)__builtin_ctzll(left));
+		for (; left && ok; left &= left - 1) {
+			unsigned resource = word * 64 + (unsigned)__builtin_ctzll(left);
+
+			ok = resource < GPU_COUNTER
+				     ? search_resource(slice, use, resource)
+				     : search_counter(slice, use, (enum gpu_counter)(resource - GPU_COUNTER));
+		}
 	}
 	return finish(slice, ok, edges, count, error);
 }
@@ -299,9 +348,14 @@ int dependency_slice_kinds(struct dependency_slice *slice, uint32_t use, unsigne
 
 /* ---- paths ---- */
 
+/* Another wait for the same counter may leave the definition under way. */
 static bool uses_all(const struct gpu_instruction *in, const struct gpu_set *by)
 {
 	bool is_any = false;
+
+	for (unsigned c = 0; c < GPU_COUNTERS; c++)
+		if (gpu_set_has(by, GPU_COUNTER + c))
+			return false;
 
 	for (unsigned i = 0; i < sizeof by->words / sizeof *by->words; i++) {
 		if (by->words[i] & ~in->uses.words[i])

@@ -10,6 +10,7 @@
 #include "blame/advise/divergence.h"
 #include "blame/advise/kernel_code.h"
 #include "blame/advise/memory_use.h"
+#include "timeline/sum/launch_samples.h"
 
 struct kernel_function {
 	struct kernel_code code;
@@ -37,6 +38,8 @@ struct kernel {
 	/* Launches that their queue waited for (kernels_chains.c), their time, and that of the gaps before.
 	 */
 	uint64_t chained, chained_ns, chained_gap_ns;
+	/* Of its samples: to launches of one call path, or of several. */
+	struct launch_samples_share share;
 	struct kernel_shape shape;
 	const struct architecture *architecture;
 	unsigned multiprocessors;
@@ -53,6 +56,12 @@ static inline bool memory_is_limit(const struct kernel_function *function, const
 {
 	return cause->class == CAUSE_GLOBAL && cause->stall == STALL_GMEM &&
 	       memory_is_saturated(memory_scope_of(&function->memory, &function->code, cause->use));
+}
+
+/* True where scalar memory is asked for as any other: AMD's; NVIDIA's constants come with the instruction. */
+static inline bool scalar_memory_is_load(const struct kernel_function *function, const struct cause *cause)
+{
+	return cause->class == CAUSE_CONSTANT && function->code.isa->vendor == GPU_VENDOR_AMD;
 }
 
 /* True of a wait for room in the queue of global memory: a full one holds back whatever comes next. */

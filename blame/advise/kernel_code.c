@@ -2,13 +2,11 @@
 /* kernel_code.c - see kernel_code.h. */
 #include "blame/advise/kernel_code.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "timeline/code/cfg.h"
 
-#define INSTRUCTION_BYTES 16u /* of NVIDIA's since Volta */
 #define STEPS_MAX (UINT64_C(1) << 24)
 
 static const uint8_t *image_of(void *context, uint64_t address, size_t size)
@@ -22,58 +20,72 @@ static bool target_of(void *context, uint64_t jump, uint32_t i, uint64_t *target
 }
 
 static int flow_read(struct cfg *cfg, struct gpu_code *binary, const struct gpu_function *function,
-	struct parse_budget *budget)
+	struct decoder *decoder, struct parse_budget *budget)
 {
 	struct cfg_code code = {
 		.entry = function->start, .image = image_of, .target = target_of, .context = binary};
 	uint64_t ranges[CFG_RANGES_MAX][2];
-	struct decoder *decoder;
-	int rc = decoder_open(&decoder, gpu_code_machine(binary));
 
-	*cfg = (struct cfg){.entry = CFG_NONE};
-	if (rc)
-		return rc;
 	code.range_count = gpu_code_extent(binary, function, ranges, CFG_RANGES_MAX);
 	for (unsigned i = 0; i < code.range_count; i++)
 		code.ranges[i] = (struct cfg_range){ranges[i][0], ranges[i][1]};
-	rc = cfg_build(cfg, &code, decoder, budget);
-	decoder_close(decoder);
-	return rc;
+	return cfg_build(cfg, &code, decoder, budget);
 }
 
-bool kernel_code_words(struct gpu_code *binary, uint64_t address, uint64_t words[2])
+static const uint8_t *code_of(const struct kernel_code *code, uint32_t i)
 {
-	const uint8_t *bytes = gpu_code_image(binary, address, INSTRUCTION_BYTES);
-
-	words[0] = words[1] = 0;
-	if (bytes)
-		memcpy(words, bytes, INSTRUCTION_BYTES);
-	return bytes != NULL;
+	return gpu_code_image(code->binary, code->addresses[i], code->sizes[i]);
 }
 
-static bool instructions_read(struct kernel_code *code, const struct cfg *cfg)
+void kernel_code_arithmetic(const struct kernel_code *code, uint32_t i, struct gpu_arithmetic *arithmetic)
+{
+	const uint8_t *bytes = code->isa->arithmetic ? code_of(code, i) : NULL;
+
+	*arithmetic = (struct gpu_arithmetic){.operation = GPU_OTHER};
+	if (bytes)
+		code->isa->arithmetic(bytes, code->sizes[i], arithmetic);
+}
+
+/* Whole instructions of a block; `put`: the code takes them. Returns how many. */
+static uint32_t block_read(
+	struct kernel_code *code, const struct cfg *cfg, uint32_t b, struct decoder *decoder, bool put)
+{
+	const struct cfg_block *block = &cfg->blocks[b];
+	size_t size = (size_t)(block->end - block->begin);
+	const uint8_t *bytes = gpu_code_image(code->binary, block->begin, size);
+	struct instruction in = {0};
+	uint32_t count = 0;
+
+	for (size_t at = 0; bytes && at < size; at += in.size) {
+		decoder_next(decoder, bytes + at, size - at, block->begin + at, &in);
+		if (in.is_bad || !in.size)
+			break;
+		count++;
+		if (!put)
+			continue;
+		code->opaque +=
+			!code->isa->instruction(bytes + at, in.size, &code->instructions[code->count]);
+		code->loop_of[code->count] = code->loops.of_node[b];
+		code->sizes[code->count] = in.size;
+		code->addresses[code->count++] = block->begin + at;
+	}
+	return count;
+}
+
+static bool instructions_read(struct kernel_code *code, const struct cfg *cfg, struct decoder *decoder)
 {
 	size_t room = 1;
 
 	for (uint32_t b = 0; b < cfg->block_count; b++)
-		room += (cfg->blocks[b].end - cfg->blocks[b].begin) / INSTRUCTION_BYTES;
+		room += block_read(code, cfg, b, decoder, false);
 	code->addresses = calloc(room, sizeof *code->addresses);
+	code->sizes = calloc(room, sizeof *code->sizes);
 	code->instructions = calloc(room, sizeof *code->instructions);
 	code->loop_of = calloc(room, sizeof *code->loop_of);
-	if (!code->addresses || !code->instructions || !code->loop_of)
+	if (!code->addresses || !code->sizes || !code->instructions || !code->loop_of)
 		return false;
 	for (uint32_t b = 0; b < cfg->block_count; b++)
-		for (uint64_t at = cfg->blocks[b].begin; at + INSTRUCTION_BYTES <= cfg->blocks[b].end;
-			at += INSTRUCTION_BYTES) {
-			uint64_t words[2];
-
-			if (!kernel_code_words(code->binary, at, words))
-				continue;
-			code->opaque +=
-				!sass_instruction(words[0], words[1], &code->instructions[code->count]);
-			code->loop_of[code->count] = code->loops.of_node[b];
-			code->addresses[code->count++] = at;
-		}
+		block_read(code, cfg, b, decoder, true);
 	return true;
 }
 
@@ -167,29 +179,35 @@ int kernel_code_read(struct kernel_code *code, struct gpu_code *binary, const st
 	struct error *error)
 {
 	struct parse_budget budget;
-	struct cfg cfg = {0};
+	struct cfg cfg = {.entry = CFG_NONE};
+	struct decoder *decoder = NULL;
 	int rc;
 
 	*code = (struct kernel_code){.name = function->name,
 		.start = function->start,
 		.binary = binary,
+		.isa = gpu_isa_of(gpu_code_machine(binary)),
 		.generation = gpu_code_generation(binary)};
-	if ((gpu_code_machine(binary) & 0xffff) != EM_CUDA || !code->generation)
+	if (!code->isa)
 		return 1;
 	parse_budget_allow(&budget, STEPS_MAX, 0);
-	rc = flow_read(&cfg, binary, function, &budget);
+	rc = decoder_open(&decoder, code->isa->machine);
+	if (!rc)
+		rc = flow_read(&cfg, binary, function, decoder, &budget);
 	if (!rc && cfg.entry == CFG_NONE)
 		rc = 1;
-	if (!rc && (loops_read(code, &cfg, &budget) || !instructions_read(code, &cfg) ||
+	if (!rc && (loops_read(code, &cfg, &budget) || !instructions_read(code, &cfg, decoder) ||
 			   !edges_make(code, &cfg) || !kernel_code_find_math(code)))
 		rc = -1;
 	cfg_fini(&cfg);
+	decoder_close(decoder);
 	return rc < 0 ? error_memory(error) : rc;
 }
 
 void kernel_code_fini(struct kernel_code *code)
 {
 	free(code->addresses);
+	free(code->sizes);
 	free(code->instructions);
 	free(code->loop_of);
 	free(code->loop_line);
@@ -214,7 +232,7 @@ uint32_t kernel_code_find(const struct kernel_code *code, uint64_t address)
 		else
 			high = middle;
 	}
-	return low && address - code->addresses[low - 1] < INSTRUCTION_BYTES ? low - 1 : UINT32_MAX;
+	return low && address - code->addresses[low - 1] < code->sizes[low - 1] ? low - 1 : UINT32_MAX;
 }
 
 uint32_t kernel_code_common_loop(const struct kernel_code *code, uint32_t a, uint32_t b)

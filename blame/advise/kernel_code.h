@@ -8,14 +8,17 @@
 
 #include "blame/advise/dependency.h"
 #include "timeline/code/gpu_code.h"
+#include "timeline/code/gpu_isa.h"
 #include "timeline/code/loop_forest.h"
 
 struct kernel_code {
 	const char *name; /* mangled; of the binary */
 	uint64_t start;	  /* address of its first byte (gpu_code.h) */
-	unsigned generation;
+	const struct gpu_isa *isa;
+	unsigned generation; /* of NVIDIA's; else 0 */
 	uint32_t count;
 	uint64_t *addresses; /* [count], ascending */
+	uint8_t *sizes;	     /* [count] bytes */
 	struct gpu_instruction *instructions;
 	struct dependency_code flow;
 	uint32_t *loop_of;	  /* [count] innermost loop, LOOP_NONE */
@@ -32,8 +35,8 @@ struct kernel_code {
  * negative: no memory. Free in all cases. */
 int kernel_code_read(struct kernel_code *code, struct gpu_code *binary, const struct gpu_function *function,
 	struct error *error);
-/* The two words of the instruction at an address; false, and zero: the binary has none there. */
-bool kernel_code_words(struct gpu_code *binary, uint64_t address, uint64_t words[2]);
+/* What an instruction computes; nothing known if the instruction set has no arithmetic (gpu_isa.h). */
+void kernel_code_arithmetic(const struct kernel_code *code, uint32_t i, struct gpu_arithmetic *arithmetic);
 /* Fills is_math; false: no memory. */
 bool kernel_code_find_math(struct kernel_code *code);
 void kernel_code_fini(struct kernel_code *code);

@@ -17,7 +17,9 @@ static const uint32_t coefficients[] = {
 
 static bool has_coefficient(const struct kernel_code *code, uint32_t i)
 {
-	const uint8_t *bytes = gpu_code_image(code->binary, code->addresses[i], 8);
+	const uint8_t *bytes = code->isa->vendor == GPU_VENDOR_NVIDIA
+				       ? gpu_code_image(code->binary, code->addresses[i], 8)
+				       : NULL;
 	uint32_t words[2];
 
 	if (!bytes)

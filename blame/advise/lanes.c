@@ -465,12 +465,8 @@ static void arithmetic_read(struct finding *finding)
 {
 	const struct kernel_code *code = finding->code;
 
-	for (uint32_t i = 0; i < code->count; i++) {
-		uint64_t words[2];
-
-		kernel_code_words(code->binary, code->addresses[i], words);
-		sass_arithmetic(words[0], words[1], &finding->arithmetic[i]);
-	}
+	for (uint32_t i = 0; i < code->count; i++)
+		kernel_code_arithmetic(code, i, &finding->arithmetic[i]);
 }
 
 static void all_unknown(struct lanes *lanes)
@@ -491,7 +487,7 @@ int lanes_find(struct lanes *lanes, const struct kernel_code *code, bool is_kern
 	finding.state_of = calloc(room, sizeof *finding.state_of);
 	finding.arithmetic = calloc(room, sizeof *finding.arithmetic);
 	ok = lanes->values && finding.state_of && finding.arithmetic;
-	if (ok)
+	if (ok && code->isa->arithmetic)
 		states = states_number(&finding);
 	if (ok && states) {
 		finding.states = calloc(states, sizeof *finding.states);

@@ -49,11 +49,16 @@ static void scope_take(struct memory_scope *scope, const struct gpu_instruction 
 
 /* ---- loads in vain ---- */
 
-/* Constants are no change: the compiler reads them anew in a loop. */
-static bool is_constant(const struct gpu_instruction *in)
+static bool is_nvidia(const struct kernel_code *code)
 {
-	return in->space == GPU_SPACE_CONSTANT && !in->uses.words[0] && !in->uses.words[1] &&
-	       !in->uses.words[2] && !in->uses.words[3] && !in->uses.words[4];
+	return code->isa->vendor == GPU_VENDOR_NVIDIA;
+}
+
+/* NVIDIA's constants are no change: the compiler reads them anew in a loop. */
+static bool is_constant(const struct kernel_code *code, const struct gpu_instruction *in)
+{
+	return is_nvidia(code) && in->space == GPU_SPACE_CONSTANT && !in->uses.words[0] &&
+	       !in->uses.words[1] && !in->uses.words[2] && !in->uses.words[3] && !in->uses.words[4];
 }
 
 static bool meets(const struct gpu_set *a, const struct gpu_set *b, unsigned words)
@@ -64,21 +69,26 @@ static bool meets(const struct gpu_set *a, const struct gpu_set *b, unsigned wor
 	return false;
 }
 
-#define ADDRESS_WORDS (GPU_PREDICATE / 64)
+/* Of sets: registers that addresses are made of. */
+static unsigned address_words(const struct kernel_code *code)
+{
+	return is_nvidia(code) ? GPU_PREDICATE / 64 : GPU_COUNTER / 64;
+}
 
 /* True when the loop changes what the address is made of. A store uses its data, too. */
 static bool is_changing(const struct kernel_code *code, uint32_t at, const struct gpu_set *changed)
 {
 	const struct gpu_instruction *in = &code->instructions[at];
 	struct gpu_arithmetic arithmetic;
-	uint64_t words[2];
 
-	if (in->kind != GPU_KIND_STORE || !kernel_code_words(code->binary, code->addresses[at], words))
-		return meets(&in->uses, changed, ADDRESS_WORDS);
+	if (in->kind != GPU_KIND_STORE)
+		return meets(&in->uses, changed, address_words(code));
+	if (!code->isa->arithmetic)
+		return true;
 	/* Uniform registers are of addresses alone. */
 	if (in->uses.words[GPU_UNIFORM / 64] & changed->words[GPU_UNIFORM / 64])
 		return true;
-	sass_arithmetic(words[0], words[1], &arithmetic);
+	kernel_code_arithmetic(code, at, &arithmetic);
 	return arithmetic.a.kind == GPU_OPERAND_REGISTER &&
 	       (gpu_set_has(changed, (unsigned)arithmetic.a.value) ||
 		       gpu_set_has(changed, (unsigned)arithmetic.a.value + 1));
@@ -91,9 +101,9 @@ static void repeated_find(const struct kernel_code *code, const struct cause_sam
 	for (uint32_t i = 0; i < code->count; i++) {
 		const struct gpu_instruction *in = &code->instructions[i];
 
-		for (uint32_t loop = code->loop_of[i]; loop != LOOP_NONE && !is_constant(in);
+		for (uint32_t loop = code->loop_of[i]; loop != LOOP_NONE && !is_constant(code, in);
 			loop = code->loops.loops[loop].parent)
-			for (unsigned w = 0; w < ADDRESS_WORDS; w++)
+			for (unsigned w = 0; w < address_words(code); w++)
 				changed[loop].words[w] |= in->defines.words[w];
 	}
 	for (uint32_t i = 0; i < code->count; i++) {

@@ -9,7 +9,8 @@ static bool matches(
 	if (memory_is_limit(function, cause))
 		return false;
 	return cause->class == CAUSE_GLOBAL || cause->class == CAUSE_ARITHMETIC ||
-	       cause->class == CAUSE_SHARED || cause->class == CAUSE_WAR;
+	       cause->class == CAUSE_SHARED || cause->class == CAUSE_WAR ||
+	       scalar_memory_is_load(function, cause);
 }
 
 const struct optimizer optimizer_code_reordering = {.name = "code-reordering",

@@ -6,7 +6,8 @@ static bool matches(
 	const struct kernel *kernel, const struct kernel_function *function, const struct cause *cause)
 {
 	bool is_dependency = cause->class == CAUSE_GLOBAL || cause->class == CAUSE_ARITHMETIC ||
-			     cause->class == CAUSE_SHARED || cause->class == CAUSE_WAR;
+			     cause->class == CAUSE_SHARED || cause->class == CAUSE_WAR ||
+			     scalar_memory_is_load(function, cause);
 
 	(void)kernel;
 	if (memory_is_limit(function, cause))

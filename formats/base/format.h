@@ -26,6 +26,8 @@ struct format_input {
 	/* On the wall clock, for formats that are series: values outside are left out, times without a date
 	 * count from `begin_ns`. end_ns 0: all are wanted. */
 	uint64_t begin_ns, end_ns;
+	const char *const *binaries; /* files of GPU code that the samples are of */
+	size_t binary_count;
 };
 
 /* The output of an export. */
@@ -83,11 +85,13 @@ struct format {
 	unsigned lacks;	     /* enum format_lack of `put`: the program says how many of them the run has */
 	bool takes_state_metrics; /* `put` supports derived metrics (timeline/sum/state_metrics.h) */
 	bool is_binary;		  /* `put` writes what a terminal should not get */
+	bool takes_binaries;	  /* `take` makes use of input->binaries */
 	bool is_series; /* `take` makes figures over time alone, which may go into a run that is there */
 };
 
 extern const struct format format_tsv, format_folded, format_chrome, format_speedscope, format_pprof,
 	format_perfetto, format_perf, format_nsys, format_otf2, format_callgrind, format_svg,
-	format_svg_chart, format_html, format_firefox, format_hpctoolkit, format_csv, format_prometheus;
+	format_svg_chart, format_html, format_firefox, format_hpctoolkit, format_csv, format_prometheus,
+	format_gpu_samples;
 
 #endif

@@ -7,7 +7,7 @@
 #define RECORD_INJECT_IMAGE_H
 
 #include "record/agent/unwind/unwind.h"
-#include "record/process/remote_unwind_modules.h"
+#include "record/modules/remote_unwind_modules.h"
 #include "store/base/error.h"
 
 #define INJECT_ALLOCATORS_MAX 512u

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 
 #include "record/base/proc_read.h"
-#include "record/process/remote_unwind_modules.h"
+#include "record/modules/remote_unwind_modules.h"
 
 #if defined(__x86_64__)
 

@@ -11,7 +11,7 @@
 #include "record/base/clock.h"
 #include "record/base/refusal_text.h"
 #include "record/base/rendezvous.h"
-#include "record/process/modules.h"
+#include "record/modules/modules.h"
 #include "store/base/path.h"
 
 void summary_init(struct summary *summary, const char *events)

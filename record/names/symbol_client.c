@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "record/agent/process/process.h"
+#include "record/modules/modules.h"
 #include "record/names/symbol_process.h"
-#include "record/process/modules.h"
 #include "store/base/array.h"
 #include "store/catalog/symbol_protocol.h"
 

@@ -10,9 +10,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "record/modules/remote_unwind_modules.h"
 #include "record/outside/outside.h"
 #include "record/outside/outside_find.h"
-#include "record/process/remote_unwind_modules.h"
 
 static uint32_t pid;
 

@@ -13,8 +13,8 @@
 #include "record/agent/base/ring.h"
 #include "record/agent/unwind/context_tree.h"
 #include "record/agent/unwind/unwind.h"
+#include "record/modules/remote_unwind_modules.h"
 #include "record/outside/outside.h"
-#include "record/process/remote_unwind_modules.h"
 
 #define OUTSIDE_STACK_LEAST 8192u
 #define OUTSIDE_STACK_MOST 61440u /* a record holds 64 KiB */

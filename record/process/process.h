@@ -13,8 +13,8 @@
 #define RECORD_PROCESS_H
 
 #include "record/gpu/gpu_process.h"
-#include "record/process/modules.h"
-#include "record/process/perf_map.h"
+#include "record/modules/modules.h"
+#include "record/modules/perf_map.h"
 #include "record/process/python_places.h"
 #include "record/process/sampling_off.h"
 #include "record/process/title.h"

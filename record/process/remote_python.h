@@ -16,7 +16,7 @@
 #include <stdbool.h>
 
 #include "record/agent/unwind/unwind.h"
-#include "record/process/remote_unwind_modules.h"
+#include "record/modules/remote_unwind_modules.h"
 
 #define REMOTE_PYTHON_FRAMES_MAX 1024u /* outer ones beyond that are missing */
 

@@ -7,7 +7,7 @@
 #define RECORD_REMOTE_SYMBOLS_H
 
 #include "record/agent/python/python_symbols.h"
-#include "record/process/remote_unwind_modules.h"
+#include "record/modules/remote_unwind_modules.h"
 
 struct remote_symbols {
 	struct python_symbols table; /* of the copy: addresses here */

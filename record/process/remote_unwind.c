@@ -12,9 +12,9 @@
 #include "record/agent/unwind/unwind.h"
 #include "record/base/clock.h"
 #include "record/base/proc_read.h"
+#include "record/modules/remote_unwind_modules.h"
 #include "record/process/drain.h"
 #include "record/process/remote_python.h"
-#include "record/process/remote_unwind_modules.h"
 
 #define LOOKS_MAX 16	   /* per call, because other work waits */
 #define LOOK_FRAMES 16384u /* a deeper stack counts once per so many frames: a million take half a second */

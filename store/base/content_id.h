@@ -4,7 +4,7 @@
  * file's content. It stands in the same field, and tells itself apart by its size and first byte:
  *
  *   | 00 | 16 bytes |   names come from a file of that content: it was there when the module was recorded,
- *                       or stands for it (record/process/module_image.h)
+ *                       or stands for it (record/modules/module_image.h)
  *   | 01 | 16 bytes |   its file had changed or was out of reach by then: no file has its names
  */
 #ifndef STORE_CONTENT_ID_H

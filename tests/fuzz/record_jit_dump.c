@@ -25,7 +25,7 @@ static struct store_context context_at(const struct store_writer *writer, uint32
 #define store_writer_symbol symbol_put
 #define store_writer_context_count context_count
 #define store_writer_context_at context_at
-#include "record/process/perf_map.c"
+#include "record/modules/perf_map.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/process/build_id.h"
-#include "record/process/module_image.h"
+#include "record/modules/build_id.h"
+#include "record/modules/module_image.h"
 
 #define ROOM_BYTES (1u << 20)
 

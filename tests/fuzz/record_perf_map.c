@@ -27,7 +27,7 @@ static struct store_context context_at(const struct store_writer *writer, uint32
 #define store_writer_symbol symbol_put
 #define store_writer_context_count context_count
 #define store_writer_context_at context_at
-#include "record/process/perf_map.c"
+#include "record/modules/perf_map.c"
 
 #define MODULE 3u
 #define FILE_MAX (READ_BYTES * 4)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record_jit_dump.c - tests of record/process/jit_dump.h: what a program says in its dump, whole records
+/* record_jit_dump.c - tests of record/modules/jit_dump.h: what a program says in its dump, whole records
  * alone, and nothing of a damaged one. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "record/process/jit_dump.h"
+#include "record/modules/jit_dump.h"
 
 struct record {
 	uint32_t kind, bytes;

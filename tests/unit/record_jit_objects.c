@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_jit_objects.c - tests of record/process/jit_objects.h and elf_symbols.h: this very process registers
+ * record_jit_objects.c - tests of record/modules/jit_objects.h and elf_symbols.h: this very process registers
  * objects for a debugger, and is read as another would be: found by its symbol, each object once, and nothing
  * of a damaged one.
  */
@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "record/process/elf_symbols.h"
-#include "record/process/jit_objects.h"
+#include "record/modules/elf_symbols.h"
+#include "record/modules/jit_objects.h"
 
 #define NAMES "\0first\0second\0data"
 

@@ -20,8 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/process/module_image.h"
-#include "record/process/remote_unwind_modules.h"
+#include "record/modules/module_image.h"
+#include "record/modules/remote_unwind_modules.h"
 
 static uint64_t libc_begin(const char **path)
 {

@@ -19,7 +19,7 @@
 static uint32_t text_of_store(struct store_writer *writer, const char *bytes, size_t size);
 
 #define store_writer_text text_of_store
-#include "record/process/perf_map.c" /* NOLINT(bugprone-suspicious-include): its entries */
+#include "record/modules/perf_map.c" /* NOLINT(bugprone-suspicious-include): its entries */
 
 #define PLACES 100000u
 #define PLACE_BYTES 64u

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "record/process/remote_unwind_modules.h"
+#include "record/modules/remote_unwind_modules.h"
 
 #define FUNCTIONS 3
 

@@ -19,6 +19,8 @@ static const struct decode_machine *const machines[] = {
 	&decode_volta,
 	&decode_hopper,
 	&decode_gcn,
+	&decode_cdna2,
+	&decode_cdna3,
 	&decode_rdna,
 	&decode_gen8,
 	&decode_gen12,

@@ -9,6 +9,8 @@
 #include <elf.h>
 #include <string.h>
 
+#include "timeline/code/amd_word.h"
+
 #define WORD_BYTES 4u
 #define LITERAL 255u /* as an operand: one more word */
 
@@ -202,17 +204,22 @@ static void amd_effect(
 unsigned decode_amd_machine(unsigned processor)
 {
 	static const struct {
-		uint8_t first, last, generation;
-	} known[] = {{0x2c, 0x32, 9}, {0x33, 0x39, 10}, {0x3d, 0x3e, 10}, {0x3f, 0x40, 9}, {0x42, 0x42, 10},
-		{0x45, 0x45, 10}, {0x4b, 0x4c, 9}};
+		uint8_t first, last, family;
+	} known[] = {{0x2c, 0x32, AMD_GCN}, {0x33, 0x39, AMD_RDNA}, {0x3d, 0x3e, AMD_RDNA},
+		{0x3f, 0x3f, AMD_CDNA2}, {0x40, 0x40, AMD_CDNA3}, {0x42, 0x42, AMD_RDNA},
+		{0x45, 0x45, AMD_RDNA}, {0x4b, 0x4c, AMD_CDNA3}};
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (processor >= known[i].first && processor <= known[i].last)
-			return EM_AMDGPU | (unsigned)known[i].generation << 16;
+			return EM_AMDGPU | (unsigned)known[i].family << 16;
 	return EM_AMDGPU;
 }
 
 const struct decode_machine decode_gcn = {
-	.machine = EM_AMDGPU | 9 << 16, .next = gcn_next, .effect = amd_effect};
+	.machine = EM_AMDGPU | AMD_GCN << 16, .next = gcn_next, .effect = amd_effect};
+const struct decode_machine decode_cdna2 = {
+	.machine = EM_AMDGPU | AMD_CDNA2 << 16, .next = gcn_next, .effect = amd_effect};
+const struct decode_machine decode_cdna3 = {
+	.machine = EM_AMDGPU | AMD_CDNA3 << 16, .next = gcn_next, .effect = amd_effect};
 const struct decode_machine decode_rdna = {
-	.machine = EM_AMDGPU | 10 << 16, .next = rdna_next, .effect = amd_effect};
+	.machine = EM_AMDGPU | AMD_RDNA << 16, .next = rdna_next, .effect = amd_effect};

@@ -16,10 +16,10 @@
 #include <elf.h>
 #include <string.h>
 
+#include "timeline/code/sass_word.h"
+
 #define SASS_BYTES 16u
-#define ALWAYS 7u /* a predicate that is always true; 8 above it: never */
-#define VOLTA 70u
-#define HOPPER 90u
+#define ALWAYS 7u   /* a predicate that is always true; 8 above it: never */
 #define NEWEST 129u /* Blackwell's */
 
 enum operation {
@@ -58,7 +58,7 @@ static uint64_t target_of(struct word word, uint64_t address, unsigned generatio
 {
 	uint64_t words = (uint64_t)far(word);
 
-	if (generation >= HOPPER)
+	if (generation >= SASS_HOPPER)
 		words = words << 8 | bits(word.low, 16, 8);
 	return address + SASS_BYTES + words * 4;
 }
@@ -130,13 +130,13 @@ static void sass_next(unsigned generation, const uint8_t *bytes, size_t size, st
 static void volta_next(void *state, const uint8_t *bytes, size_t size, struct instruction *in)
 {
 	(void)state;
-	sass_next(VOLTA, bytes, size, in);
+	sass_next(SASS_VOLTA, bytes, size, in);
 }
 
 static void hopper_next(void *state, const uint8_t *bytes, size_t size, struct instruction *in)
 {
 	(void)state;
-	sass_next(HOPPER, bytes, size, in);
+	sass_next(SASS_HOPPER, bytes, size, in);
 }
 
 /* Where indexed branches lead stands in the binary (gpu_code_target()): no table is looked for. */
@@ -148,12 +148,12 @@ static void sass_effect(
 
 unsigned decode_sass_machine(unsigned generation)
 {
-	if (generation < VOLTA || generation > NEWEST)
+	if (generation < SASS_VOLTA || generation > NEWEST)
 		return EM_CUDA;
-	return EM_CUDA | (generation < HOPPER ? VOLTA : HOPPER) << 16;
+	return EM_CUDA | (generation < SASS_HOPPER ? SASS_VOLTA : SASS_HOPPER) << 16;
 }
 
 const struct decode_machine decode_volta = {
-	.machine = EM_CUDA | VOLTA << 16, .next = volta_next, .effect = sass_effect};
+	.machine = EM_CUDA | SASS_VOLTA << 16, .next = volta_next, .effect = sass_effect};
 const struct decode_machine decode_hopper = {
-	.machine = EM_CUDA | HOPPER << 16, .next = hopper_next, .effect = sass_effect};
+	.machine = EM_CUDA | SASS_HOPPER << 16, .next = hopper_next, .effect = sass_effect};

@@ -5,11 +5,14 @@
  *
  * All that an instruction may define or use is a resource, one number space:
  *
- *   0..255 registers | 256..319 uniform registers | 320..326 predicates | 328..334 uniform ones | 336..341
- * B0-B5
+ *   0    registers of a thread          336  NVIDIA's barriers B0-B5
+ *   256  NVIDIA's uniform registers     344  AMD's scalar registers, by their number as an operand
+ *   320  NVIDIA's predicates            480  AMD's accumulation registers
+ *   328  NVIDIA's uniform ones          736  AMD's counters
  *
- * B0-B5 are NVIDIA's six barriers, as virtual registers: an instruction of variable latency defines the ones
- * that its control code sets, and whatever waits for them uses them (S2 IV).
+ * B0-B5 are virtual registers: an instruction of variable latency defines the ones that its control code
+ * sets, and whatever waits for them uses them (S2 IV). A counter counts instructions under way: each defines
+ * it, none ends what the earlier ones defined, and a wait uses it until no more than so many are left.
  */
 #ifndef TIMELINE_GPU_INSTRUCTION_H
 #define TIMELINE_GPU_INSTRUCTION_H
@@ -17,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define GPU_RESOURCES 344u
+#define GPU_RESOURCES 740u
 #define GPU_UNIFORM 256u
 #define GPU_PREDICATE 320u
 #define GPU_UNIFORM_PREDICATE 328u
@@ -25,6 +28,17 @@
 #define GPU_BARRIERS 6u
 #define GPU_NO_BARRIER 7u
 #define GPU_ALWAYS 7u /* a guard that is always true */
+#define GPU_SCALAR 344u
+#define GPU_SCALARS 129u /* the last: SCC */
+#define GPU_ACCUMULATOR 480u
+#define GPU_COUNTER 736u
+
+enum gpu_counter {
+	GPU_COUNTER_VECTOR_MEMORY,
+	GPU_COUNTER_SHARED_MEMORY, /* and scalar memory, messages */
+	GPU_COUNTER_EXPORT,
+	GPU_COUNTERS
+};
 
 struct gpu_set {
 	uint64_t words[(GPU_RESOURCES + 63) / 64];
@@ -70,7 +84,7 @@ enum gpu_space {
 };
 
 struct gpu_instruction {
-	const char *name; /* its operation as NVIDIA spells it; "?" if unknown */
+	const char *name; /* its operation as the vendor spells it; "?" if unknown */
 	uint8_t kind, space;
 	uint8_t bytes; /* that a thread accesses in memory; 0: none, or unknown */
 	/* Guard: runs only if this predicate is true, or false; GPU_ALWAYS: always. */
@@ -80,7 +94,11 @@ struct gpu_instruction {
 	uint8_t stall;			     /* cycles until the next instruction of the warp may issue */
 	uint8_t write_barrier, read_barrier; /* set; GPU_NO_BARRIER: none */
 	uint8_t wait_mask;		     /* bit b: waits for barrier b */
-	/* What it defines and uses, its guard, barriers and wait mask included. */
+	/* Counters */
+	uint8_t counts;		    /* bit c: is under way by counter c until it has ended */
+	uint8_t waits;		    /* bit c: waits until counter c is at most left[c] */
+	uint8_t left[GPU_COUNTERS]; /* instructions */
+	/* What it defines and uses, its guard, barriers, wait mask and counters included. */
 	struct gpu_set defines, uses;
 };
 

@@ -8,6 +8,10 @@
 #define RZ 255u
 #define UNIFORM_ZERO 63u
 
+/* Generations that changed the encoding: sm_70, sm_90. */
+#define SASS_VOLTA 70u
+#define SASS_HOPPER 90u
+
 /* What B and C are: in C_ forms B's place holds C, and C's place B. */
 enum {
 	FORM_REGISTER = 1,

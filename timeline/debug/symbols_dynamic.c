@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * symbols_dynamic.c - the symbols of a file without section headers, which the recorder's copies of mapped
- * modules are (record/process/module_image.h) and stripped files may be: by its dynamic section, as the
+ * modules are (record/modules/module_image.h) and stripped files may be: by its dynamic section, as the
  * loader finds them. How many there are is said by the hash table alone.
  */
 #include <elf.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* module_file.c - see module_file.h. */
-#include "record/process/module_file.h"
+#include "record/modules/module_file.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/process/module_image.h"
+#include "record/modules/module_image.h"
 #include "store/ring/module_content.h"
 
 #define PLACE_BYTES (64 + 4096)

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/process/build_id.h"
+#include "record/modules/build_id.h"
 #include "store/ring/ring.h"
 
 /* What is known of a mapped module. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* module_image.c - see module_image.h. */
-#include "record/process/module_image.h"
+#include "record/modules/module_image.h"
 
 #include <elf.h>
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "record/process/remote_unwind_modules.h"
+#include "record/modules/remote_unwind_modules.h"
 
 #define SEGMENTS_MAX 64u
 #define DYNAMIC_MAX 512u			   /* entries of a dynamic section */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* build_id.c - see build_id.h. */
-#include "record/process/build_id.h"
+#include "record/modules/build_id.h"
 
 #include <elf.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "record/base/u64_map.h"
-#include "record/process/jit_dump.h"
+#include "record/modules/jit_dump.h"
 
 #define JIT_DESCRIPTORS_MAX 4u /* libraries that have one, in one process */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modules.c - see modules.h. */
-#include "record/process/modules.h"
+#include "record/modules/modules.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/process/elf_symbols.h"
+#include "record/modules/elf_symbols.h"
 #include "store/base/content_id.h"
 
 #define FILES_MAX 512 /* descriptors kept; modules beyond are named by their path */

@@ -7,7 +7,7 @@
 #ifndef RECORD_MODULES_H
 #define RECORD_MODULES_H
 
-#include "record/process/module_file.h"
+#include "record/modules/module_file.h"
 #include "store/ring/ring.h"
 #include "store/write/writer.h"
 

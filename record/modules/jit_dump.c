@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* jit_dump.c - see jit_dump.h. */
-#include "record/process/jit_dump.h"
+#include "record/modules/jit_dump.h"
 
 #include <fcntl.h>
 #include <limits.h>

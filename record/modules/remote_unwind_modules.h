@@ -8,7 +8,7 @@
 #define RECORD_REMOTE_UNWIND_MODULES_H
 
 #include "record/agent/unwind/cfi.h"
-#include "record/process/build_id.h"
+#include "record/modules/build_id.h"
 #include "store/store.h"
 
 struct remote_unwind_module {

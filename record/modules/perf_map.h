@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 
-#include "record/process/jit_dump.h"
-#include "record/process/jit_objects.h"
+#include "record/modules/jit_dump.h"
+#include "record/modules/jit_objects.h"
 #include "store/write/writer.h"
 
 struct perf_map_entry {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* jit_objects.c - see jit_objects.h. */
-#include "record/process/jit_objects.h"
+#include "record/modules/jit_objects.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/process/elf_symbols.h"
-#include "record/process/remote_unwind_modules.h"
+#include "record/modules/elf_symbols.h"
+#include "record/modules/remote_unwind_modules.h"
 
 #define SEARCH_NS UINT64_C(500000000) /* between searches, at least: reading /proc/PID/maps takes a while */
 #define ENTRIES_MAX 65536u	      /* of one list */

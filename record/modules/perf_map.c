@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf_map.c - see perf_map.h. The program writes the map: its content is untrusted. */
-#include "record/process/perf_map.h"
+#include "record/modules/perf_map.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* elf_symbols.c - see elf_symbols.h. */
-#include "record/process/elf_symbols.h"
+#include "record/modules/elf_symbols.h"
 
 #include <elf.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* remote_unwind_modules.c - see remote_unwind_modules.h. */
-#include "record/process/remote_unwind_modules.h"
+#include "record/modules/remote_unwind_modules.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "record/process/module_file.h"
+#include "record/modules/module_file.h"
 #include "store/ring/module_content.h"
 
 #define SEGMENTS_MAX 64
