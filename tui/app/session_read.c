@@ -325,7 +325,10 @@ void session_refine(struct session *session, unsigned limit_ms)
 		plot_read(session, session->profile, limit_ms);
 		session->is_restartable = false;
 	} else if (is_whom_refining(session)) {
+		session->is_resumable = false; /* a search begins anew: it is not left for being long */
+		session->is_restartable = limit_ms > 0;
 		view_jumps_look_up(session, limit_ms);
+		session->is_restartable = false;
 	} else if (is_lost_refining(session)) {
 		result = read_lost(session, &deadline, &error);
 		session->has_lost_left = session->has_lost_left && !result;
