@@ -325,9 +325,10 @@ static unsigned words_take(const char *comment, uint32_t words[WORDS_EACH])
 static bool is_sound(const struct text *text, const char *comment)
 {
 	return !begins(text->name, "s_nop") && !begins(text->name, "v_interp") &&
-	       !strstr(text->name, "_store_lds") && !strstr(text->name, "f8") &&
-	       !strstr(text->whole, "Invalid register") && !strstr(comment, "Warning") && !has(text, "tfe") &&
-	       !strstr(text->whole, "null") && !strstr(text->whole, "src_");
+	       !strstr(text->name, "_store_lds") && !strstr(text->name, "fp8") &&
+	       !strstr(text->name, "bf8") && !strstr(text->whole, "Invalid register") &&
+	       !strstr(comment, "Warning") && !has(text, "tfe") && !strstr(text->whole, "null") &&
+	       !strstr(text->whole, "src_");
 }
 
 struct tally {
