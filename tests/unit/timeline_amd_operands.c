@@ -227,7 +227,7 @@ static void add_implied(const struct text *text, struct gpu_set *defines, struct
 
 static void add_counters(const struct text *text, struct gpu_set *defines, struct gpu_set *uses)
 {
-	static const char *const names[GPU_COUNTERS] = {"vmcnt(", "lgkmcnt(", "expcnt("};
+	static const char *const names[] = {"vmcnt(", "lgkmcnt(", "expcnt("};
 	const char *n = text->name;
 	bool flat = begins(n, "flat_"), scalar = begins(n, "s_load") || begins(n, "s_buffer") ||
 						 begins(n, "s_store") || begins(n, "s_scratch") ||
@@ -242,7 +242,7 @@ static void add_counters(const struct text *text, struct gpu_set *defines, struc
 		gpu_set_add(defines, GPU_COUNTER + GPU_COUNTER_SHARED_MEMORY);
 	if (shared && has(text, "gds"))
 		gpu_set_add(defines, GPU_COUNTER + GPU_COUNTER_EXPORT);
-	for (unsigned c = 0; c < GPU_COUNTERS && strcmp(n, "s_waitcnt") == 0; c++)
+	for (unsigned c = 0; c < sizeof names / sizeof *names && strcmp(n, "s_waitcnt") == 0; c++)
 		if (strstr(text->whole, names[c]) && strstr(text->whole, names[c])[-1] == ' ')
 			gpu_set_add(uses, GPU_COUNTER + c);
 }
