@@ -70,7 +70,8 @@ bool store_op_is_state(uint32_t op);
 	X(OMP_IDLE, "<omp idle>")         \
 	X(OMP_LOCK, "<omp lock>")         \
 	X(OMP_TASK, "<omp task>")         \
-	X(OMP_TASKWAIT, "<omp taskwait>")
+	X(OMP_TASKWAIT, "<omp taskwait>") \
+	X(BACKWARD, "<backward>")
 enum store_frame {
 #define X(name, text) STORE_FRAME_##name,
 	STORE_FRAMES(X)

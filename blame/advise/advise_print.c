@@ -22,7 +22,17 @@ static const struct report_column columns[] = {{"kernel", REPORT_TEXT}, {"time_n
 	{"from_loop_line", REPORT_NUMBER}, {"from_address", REPORT_NUMBER}, {"from_instruction", REPORT_TEXT},
 	{"to_function", REPORT_TEXT}, {"to_file", REPORT_TEXT}, {"to_line", REPORT_NUMBER},
 	{"to_loop_line", REPORT_NUMBER}, {"to_address", REPORT_NUMBER}, {"to_instruction", REPORT_TEXT},
-	{"text", REPORT_TEXT}, {"chain", REPORT_TEXT}};
+	{"text", REPORT_TEXT}, {"chain", REPORT_TEXT}, {"run_low", REPORT_NUMBER},
+	{"run_high", REPORT_NUMBER}, {"run_least", REPORT_NUMBER}, {"run_most", REPORT_NUMBER},
+	{"exact_percent", REPORT_PERCENT}, {"cut_percent", REPORT_PERCENT}};
+
+/* What all rows need. */
+struct rows {
+	struct program_call *call;
+	const struct kernels *kernels;
+	struct run_gains *gains; /* NULL: not known */
+	struct report *report;
+};
 
 static void row_place(struct report *report, const struct kernel_function *function, uint32_t at)
 {
@@ -37,17 +47,18 @@ static void row_place(struct report *report, const struct kernel_function *funct
 	report_string(report, place.instruction);
 }
 
-static void row_kernel(struct report *report, struct program_call *call, const struct kernels *kernels,
-	const struct kernel *kernel)
+static void row_kernel(const struct rows *rows, const struct kernel *kernel)
 {
+	struct report *report = rows->report;
 	double single, explained = advise_explained(kernel, &single);
-	char *path = kernel->context ? run_context_path(call->run, kernel->context, UINT32_MAX, &call->arena)
+	char *path = kernel->context ? run_context_path(rows->call->run, kernel->context, UINT32_MAX,
+					       &rows->call->arena)
 				     : NULL;
 
 	report_string(report, kernel->name);
 	report_number(report, kernel->time_ns);
-	report_real(
-		report, advise_percent((double)kernel->time_ns, (double)kernels_summary(kernels)->kernel_ns));
+	report_real(report,
+		advise_percent((double)kernel->time_ns, (double)kernels_summary(rows->kernels)->kernel_ns));
 	report_number(report, kernel->launches);
 	report_string(report, path);
 	report_number(
@@ -99,13 +110,44 @@ static void row_hotspot(struct report *report, const struct kernel *kernel,
 	row_place(report, hotspot->function, cause->use);
 	report_none(report);
 	row_chain(report, hotspot->function, cause->define);
+	row_none(report, 4);
 }
 
-static void rows_advice(struct report *report, struct program_call *call, const struct kernels *kernels,
-	const struct kernel *kernel, const struct advice *advice, unsigned rank)
+static void row_gain(const struct rows *rows, const struct kernel *kernel, const struct advice *advice)
 {
+	struct run_gain gain;
+
+	if (!rows->gains || !run_gains_of(rows->gains, kernel, advice, &gain)) {
+		row_none(rows->report, 4);
+		return;
+	}
+	report_figure(rows->report, gain.low);
+	report_figure(rows->report, gain.high);
+	report_figure(rows->report, gain.least);
+	report_figure(rows->report, gain.most);
+}
+
+/* How surely the samples are of the launches; none known: nothing. */
+static void row_end(const struct rows *rows, const struct kernel *kernel)
+{
+	const struct launch_samples_share *share = &kernel->share;
+	double whole = share->exact + share->shared + share->unknown;
+
+	if (share->exact + share->shared > 0)
+		report_real(rows->report, advise_percent(share->exact, whole));
+	else
+		report_none(rows->report);
+	report_real(rows->report, advise_percent(share->cut, whole));
+	report_row(rows->report);
+}
+
+static void rows_advice(
+	const struct rows *rows, const struct kernel *kernel, const struct advice *advice, unsigned rank)
+{
+	struct report *report = rows->report;
+
 	for (unsigned i = 0; i <= advice->hotspot_count; i++) {
-		row_kernel(report, call, kernels, kernel);
+		row_kernel(rows, kernel);
 		report_number(report, rank);
 		report_string(report, advice->optimizer->name);
 		if (i) {
@@ -119,59 +161,67 @@ static void rows_advice(struct report *report, struct program_call *call, const 
 			row_none(report, 15);
 			report_string(report, *advice->say ? advice->say : advice->optimizer->hints);
 			report_none(report);
+			row_gain(rows, kernel, advice);
 		}
-		report_row(report);
+		row_end(rows, kernel);
 	}
 }
 
-static void rows_kernel(struct report *report, struct program_call *call, const struct kernels *kernels,
-	const struct kernel *kernel, const struct advice *advice, unsigned count, unsigned found)
+static void rows_kernel(const struct rows *rows, const struct kernel *kernel, const struct advice *advice,
+	unsigned count, unsigned found)
 {
+	struct report *report = rows->report;
+
 	for (unsigned i = 0; i < count; i++)
-		rows_advice(report, call, kernels, kernel, &advice[i], i + 1);
+		rows_advice(rows, kernel, &advice[i], i + 1);
 	if (count)
 		return;
-	row_kernel(report, call, kernels, kernel);
+	row_kernel(rows, kernel);
 	report_number(report, 0);
 	row_none(report, 21);
 	report_string(report, found ? NULL : "no gain expected");
-	report_none(report);
-	report_row(report);
+	row_none(report, 5);
+	row_end(rows, kernel);
 }
 
 /* ---- all kernels ---- */
 
-static int print_rows(struct program_call *call, const struct kernels *kernels, struct report *report,
-	uint64_t top, struct error *error)
+static int print_rows(const struct rows *rows, uint64_t top, struct error *error)
 {
 	struct advice *advice = calloc(optimizer_count + 1, sizeof *advice);
 	size_t count;
-	const struct kernel *list = kernels_list(kernels, &count);
+	const struct kernel *list = kernels_list(rows->kernels, &count);
 	int found = advice ? 0 : error_memory(error);
 
 	for (size_t i = 0; i < count && found >= 0; i++) {
 		found = advice_find(&list[i], advice, error);
 		if (found >= 0)
-			rows_kernel(report, call, kernels, &list[i], advice,
+			rows_kernel(rows, &list[i], advice,
 				(uint64_t)found > top ? (unsigned)top : (unsigned)found, (unsigned)found);
 	}
 	free(advice);
 	return found < 0 ? found : 0;
 }
 
-int advise_print(struct program_call *call, const struct kernels *kernels, struct error *error)
+uint64_t advise_top(const struct program_call *call)
 {
-	uint64_t top = select_top(call->select) == UINT64_MAX ? ADVISE_TOP : select_top(call->select);
-	struct report *report;
+	return select_top(call->select) == UINT64_MAX ? ADVISE_TOP : select_top(call->select);
+}
+
+int advise_print(struct program_call *call, const struct kernels *kernels, struct run_gains *gains,
+	struct error *error)
+{
+	struct rows rows = {call, kernels, gains, NULL};
+	uint64_t top = advise_top(call);
 	int rc, closed;
 
 	if (call->format == REPORT_TABLE)
-		return advise_text(stdout, call->run, kernels, top, error);
-	rc = report_open(&report, stdout, call->format, "hpct-advise", columns,
+		return advise_text(stdout, call->run, kernels, gains, top, error);
+	rc = report_open(&rows.report, stdout, call->format, "hpct-advise", columns,
 		sizeof columns / sizeof *columns, error);
 	if (rc)
 		return rc;
-	rc = print_rows(call, kernels, report, top, error);
-	closed = report_close(report, error);
+	rc = print_rows(&rows, top, error);
+	closed = report_close(rows.report, error);
 	return rc ? rc : closed;
 }

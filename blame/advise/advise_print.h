@@ -4,9 +4,13 @@
 #ifndef BLAME_ADVISE_PRINT_H
 #define BLAME_ADVISE_PRINT_H
 
-#include "blame/advise/kernels.h"
+#include "blame/advise/run_gain.h"
 #include "timeline/report/program.h"
 
-int advise_print(struct program_call *call, const struct kernels *kernels, struct error *error);
+/* Pieces of advice that are asked for, of each kernel. */
+uint64_t advise_top(const struct program_call *call);
+/* gains: NULL: nothing is said of the run. */
+int advise_print(struct program_call *call, const struct kernels *kernels, struct run_gains *gains,
+	struct error *error);
 
 #endif

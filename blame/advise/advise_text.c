@@ -80,20 +80,38 @@ static void text_hints(FILE *out, const char *hints)
 	}
 }
 
-static void text_advice(FILE *out, const struct kernel *kernel, const struct advice *advice, unsigned number)
+/* What the whole window gains, if that can be told. */
+static void text_gain(
+	FILE *out, const struct kernel *kernel, const struct advice *advice, struct run_gains *gains)
+{
+	char window[REPORT_HUMAN_MAX], low[REPORT_HUMAN_MAX], high[REPORT_HUMAN_MAX];
+	struct run_gain gain;
+
+	if (!gains || !run_gains_of(gains, kernel, advice, &gain))
+		return;
+	report_human_duration(window, gain.window_ns);
+	report_human_duration(low, (uint64_t)((double)gain.window_ns * (1 - 1 / gain.low)));
+	report_human_duration(high, (uint64_t)((double)gain.window_ns * (1 - 1 / gain.high)));
+	fprintf(out, "      of the run's %s this spares %s to %s: %.3fx to %.3fx (interval: %.3f to %.3f)\n",
+		window, low, high, gain.low, gain.high, gain.least, gain.most);
+}
+
+static void text_advice(FILE *out, const struct kernel *kernel, const struct advice *advice, unsigned number,
+	struct run_gains *gains)
 {
 	fprintf(out, "   %u. %s: importance %.3f %%, estimated speedup %.3fx (%.2f to %.2f)\n", number,
 		advice->optimizer->title, advise_percent(advice->matched, kernel->total), advice->speedup,
 		advice->low, advice->high);
 	if (*advice->say)
 		fprintf(out, "      %s.\n", advice->say);
+	text_gain(out, kernel, advice, gains);
 	text_hints(out, advice->optimizer->hints);
 	for (unsigned i = 0; i < advice->hotspot_count; i++)
 		text_hotspot(out, kernel, &advice->hotspots[i], i + 1);
 }
 
-static void text_section(
-	FILE *out, const struct kernel *kernel, const struct advice *advice, unsigned count, bool is_parallel)
+static void text_section(FILE *out, const struct kernel *kernel, const struct advice *advice, unsigned count,
+	bool is_parallel, struct run_gains *gains)
 {
 	unsigned number = 0;
 
@@ -102,7 +120,7 @@ static void text_section(
 			continue;
 		if (!number++)
 			fprintf(out, "  %s optimizers\n", is_parallel ? "Parallel" : "Code");
-		text_advice(out, kernel, &advice[i], number);
+		text_advice(out, kernel, &advice[i], number, gains);
 	}
 }
 
@@ -127,10 +145,30 @@ static void text_launch(FILE *out, struct run *run, const struct kernel *kernel,
 			advise_percent((double)kernel->context_ns, (double)kernel->time_ns), path);
 }
 
+/* How surely the samples are of the launches that the window and the call paths choose. */
+static void text_share(FILE *out, const struct launch_samples_share *share)
+{
+	double whole = share->exact + share->shared + share->unknown;
+
+	if (share->exact + share->shared > 0)
+		fprintf(out,
+			"  samples of launches: %.1f %% of one call path, exact; %.1f %% of several, shared "
+			"by time",
+			advise_percent(share->exact, whole), advise_percent(share->shared, whole));
+	if (share->exact + share->shared > 0 && share->unknown > 0)
+		fprintf(out, "; %.1f %% of none that is known", advise_percent(share->unknown, whole));
+	if (share->exact + share->shared > 0)
+		fprintf(out, "\n");
+	if (share->cut > 0)
+		fprintf(out,
+			"  %.1f %% are of read-outs that the window cuts: the launches' time in it counts\n",
+			advise_percent(share->cut, whole));
+}
+
 /* found: pieces of advice there are, of which `count` are asked for. */
 static void text_kernel(FILE *out, struct run *run, const struct kernels *kernels,
 	const struct kernel *kernel, const struct advice *advice, unsigned count, unsigned found,
-	struct arena *arena)
+	struct run_gains *gains, struct arena *arena)
 {
 	char duration[REPORT_HUMAN_MAX];
 	double single, explained = advise_explained(kernel, &single);
@@ -146,10 +184,12 @@ static void text_kernel(FILE *out, struct run *run, const struct kernels *kernel
 	if (kernel->unread > 0)
 		fprintf(out, ", %.1f %% in code that the run does not keep",
 			advise_percent(kernel->unread, kernel->total));
-	fprintf(out, "\n  causes found for %.1f %% of dependency stalls, single dependency coverage %.2f\n",
+	fprintf(out, "\n");
+	text_share(out, &kernel->share);
+	fprintf(out, "  causes found for %.1f %% of dependency stalls, single dependency coverage %.2f\n",
 		explained, single);
-	text_section(out, kernel, advice, count, false);
-	text_section(out, kernel, advice, count, true);
+	text_section(out, kernel, advice, count, false, gains);
+	text_section(out, kernel, advice, count, true, gains);
 	if (!found)
 		fprintf(out, "  no gain expected from any change that is known here\n");
 	fprintf(out, "\n");
@@ -164,7 +204,8 @@ static void text_end(FILE *out, const struct kernels *kernels)
 		summary->lost);
 }
 
-int advise_text(FILE *out, struct run *run, const struct kernels *kernels, uint64_t top, struct error *error)
+int advise_text(FILE *out, struct run *run, const struct kernels *kernels, struct run_gains *gains,
+	uint64_t top, struct error *error)
 {
 	struct advice *advice = calloc(optimizer_count + 1, sizeof *advice);
 	struct arena arena = {0};
@@ -177,7 +218,7 @@ int advise_text(FILE *out, struct run *run, const struct kernels *kernels, uint6
 		if (found >= 0)
 			text_kernel(out, run, kernels, &list[i], advice,
 				(uint64_t)found > top ? (unsigned)top : (unsigned)found, (unsigned)found,
-				&arena);
+				gains, &arena);
 	}
 	if (found >= 0)
 		text_end(out, kernels);

@@ -5,11 +5,12 @@
 
 #include <stdio.h>
 
-#include "blame/advise/kernels.h"
+#include "blame/advise/run_gain.h"
 
 #define ADVISE_TOP 5u /* pieces of advice of a kernel (S2 VI) */
 
-/* `top`: most pieces of advice of each kernel. */
-int advise_text(FILE *out, struct run *run, const struct kernels *kernels, uint64_t top, struct error *error);
+/* `top`: most pieces of advice of each kernel; gains: NULL: nothing is said of the run. */
+int advise_text(FILE *out, struct run *run, const struct kernels *kernels, struct run_gains *gains,
+	uint64_t top, struct error *error);
 
 #endif

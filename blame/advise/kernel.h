@@ -10,6 +10,7 @@
 #include "blame/advise/divergence.h"
 #include "blame/advise/kernel_code.h"
 #include "blame/advise/memory_use.h"
+#include "timeline/sum/launch_samples.h"
 
 struct kernel_function {
 	struct kernel_code code;
@@ -37,6 +38,8 @@ struct kernel {
 	/* Launches that their queue waited for (kernels_chains.c), their time, and that of the gaps before.
 	 */
 	uint64_t chained, chained_ns, chained_gap_ns;
+	/* Of its samples: to launches of one call path, or of several. */
+	struct launch_samples_share share;
 	struct kernel_shape shape;
 	const struct architecture *architecture;
 	unsigned multiprocessors;

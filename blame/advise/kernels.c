@@ -50,76 +50,6 @@ static bool place_of(struct run *run, uint32_t context, struct kernels_sample *s
 	return !*end;
 }
 
-/* ---- sums by (context, metric): an instruction is met in every read-out ---- */
-
-static size_t weight_slot(const struct kernels *kernels, uint32_t context, uint32_t metric)
-{
-	uint64_t mixed = ((uint64_t)context << 32 | metric) * UINT64_C(0x9e3779b97f4a7c15);
-	size_t mask = kernels->weight_room - 1, at = (size_t)(mixed >> 32) & mask;
-
-	while (kernels->weights[at].is_used &&
-		(kernels->weights[at].context != context || kernels->weights[at].metric != metric))
-		at = (at + 1) & mask;
-	return at;
-}
-
-/* Doubles the table when it is half full. False: no memory. */
-static bool weights_widen(struct kernels *kernels)
-{
-	struct kernels_weight *old = kernels->weights;
-	size_t room = kernels->weight_room;
-
-	if (kernels->weight_count * 2 < room)
-		return true;
-	kernels->weight_room = room ? 2 * room : 1024;
-	kernels->weights = calloc(kernels->weight_room, sizeof *kernels->weights);
-	if (!kernels->weights) {
-		kernels->weights = old;
-		kernels->weight_room = room;
-		return false;
-	}
-	for (size_t i = 0; i < room; i++)
-		if (old[i].is_used)
-			kernels->weights[weight_slot(kernels, old[i].context, old[i].metric)] = old[i];
-	free(old);
-	return true;
-}
-
-static int batch_take(struct kernels *kernels, const struct batch *batch, struct error *error)
-{
-	for (size_t i = 0; i < batch->count; i++) {
-		struct kernels_weight *at;
-
-		if (batch->what[i] >= kernels->metric_count || !kernels->metrics[batch->what[i]].is_stall)
-			continue;
-		if (!weights_widen(kernels))
-			return error_memory(error);
-		at = &kernels->weights[weight_slot(kernels, batch->context[i], batch->what[i])];
-		kernels->weight_count += !at->is_used;
-		*at = (struct kernels_weight){
-			batch->context[i], batch->what[i], at->weight + (double)batch->amount[i], true};
-	}
-	return 0;
-}
-
-static int stream_read(
-	struct kernels *kernels, uint32_t stream, const struct select *select, struct error *error)
-{
-	const struct batch *batch;
-	struct scan *scan;
-	long count;
-	int rc = scan_open(&scan, kernels->run, stream, STORE_SAMPLES, select_records_begin_ns(select),
-		select_records_end_ns(select), STORE_BEGIN | STORE_CONTEXT | STORE_WHAT | STORE_AMOUNT, 0,
-		error);
-
-	if (rc < 0)
-		return rc;
-	while ((count = scan_next(scan, &batch, error)) > 0 && rc == 0)
-		rc = batch_take(kernels, batch, error);
-	scan_close(scan);
-	return count < 0 ? (int)count : rc;
-}
-
 /* What the recorder says of the stream: period, multiprocessors; losses. */
 static int facts_read(struct kernels *kernels, uint32_t stream, struct error *error)
 {
@@ -163,14 +93,17 @@ static int metrics_find(struct kernels *kernels, struct error *error)
 /* Places of the sums, in order of function, binary and address. */
 static int samples_sort(struct kernels *kernels, struct error *error)
 {
-	kernels->samples = calloc(kernels->weight_count + 1, sizeof *kernels->samples);
+	size_t count;
+	const struct launch_samples_row *rows = launch_samples_rows(kernels->read, &count);
+
+	kernels->samples = calloc(count + 1, sizeof *kernels->samples);
 	if (!kernels->samples)
 		return error_memory(error);
-	for (size_t i = 0; i < kernels->weight_room; i++) {
-		const struct kernels_weight *weight = &kernels->weights[i];
-		struct kernels_sample sample = {.metric = weight->metric, .weight = weight->weight};
+	for (size_t i = 0; i < count; i++) {
+		struct kernels_sample sample = {.metric = rows[i].metric, .weight = rows[i].weight};
 
-		if (weight->is_used && place_of(kernels->run, weight->context, &sample))
+		if (rows[i].metric < kernels->metric_count && kernels->metrics[rows[i].metric].is_stall &&
+			place_of(kernels->run, rows[i].context, &sample))
 			kernels->samples[kernels->sample_count++] = sample;
 	}
 	if (kernels->sample_count)
@@ -178,26 +111,39 @@ static int samples_sort(struct kernels *kernels, struct error *error)
 	return 0;
 }
 
+static bool wants(const void *select, uint32_t context)
+{
+	return select_wants_context(select, context);
+}
+
+static int require_samples(const struct kernels *kernels, const struct select *select, struct error *error)
+{
+	if (kernels->sample_count || kernels->has_unsampled)
+		return 0;
+	return error_set(error, ERROR_EMPTY,
+		select_has_context(select)
+			? "%s has no samples of GPU instructions here of launches that --context matches"
+			: "%s has no samples of GPU instructions here; record them with -e gpu=nvidia,pc",
+		run_path(kernels->run));
+}
+
 static int samples_read(struct kernels *kernels, const struct select *select, struct error *error)
 {
-	uint32_t count;
-	const uint32_t *streams = select_all_streams(select, &count);
+	struct launch_samples_question question = {.begin_ns = select_records_begin_ns(select),
+		.end_ns = select_records_end_ns(select),
+		.wants = select_has_context(select) ? wants : NULL,
+		.own = select};
 	int rc = metrics_find(kernels, error);
 
-	for (uint32_t i = 0; i < count && rc == 0; i++) {
-		if (run_stream(kernels->run, streams[i])->s.kind != STORE_STREAM_PC)
-			continue;
-		rc = facts_read(kernels, streams[i], error);
-		if (rc == 0)
-			rc = stream_read(kernels, streams[i], select, error);
-	}
+	question.streams = select_all_streams(select, &question.stream_count);
+	for (uint32_t i = 0; i < question.stream_count && rc == 0; i++)
+		if (run_stream(kernels->run, question.streams[i])->s.kind == STORE_STREAM_PC)
+			rc = facts_read(kernels, question.streams[i], error);
+	if (rc == 0)
+		rc = launch_samples_read(&kernels->read, kernels->run, &question, error);
 	if (rc == 0)
 		rc = samples_sort(kernels, error);
-	if (rc == 0 && !kernels->sample_count)
-		rc = error_set(error, ERROR_EMPTY,
-			"%s has no samples of GPU instructions here; record them with -e gpu=nvidia,pc",
-			run_path(kernels->run));
-	return rc;
+	return rc ? rc : require_samples(kernels, select, error);
 }
 
 /* ---- functions ---- */
@@ -362,8 +308,9 @@ static void kernel_fini(struct kernel *kernel)
 }
 
 /* After device functions were shared out: kernels that are left out have their part. */
-static int kernels_choose(struct kernels *kernels, const char *glob, struct error *error)
+static int kernels_choose(struct kernels *kernels, struct error *error)
 {
+	const char *glob = kernels->glob;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < kernels->count; i++) {
@@ -373,7 +320,19 @@ static int kernels_choose(struct kernels *kernels, const char *glob, struct erro
 			kernel_fini(&kernels->list[i]);
 	}
 	kernels->count = kept;
-	return kept || !glob ? 0 : error_set(error, ERROR_EMPTY, "no kernel matches --kernel '%.200s'", glob);
+	return kept || !glob || kernels->has_unsampled
+		       ? 0
+		       : error_set(error, ERROR_EMPTY, "no kernel matches --kernel '%.200s'", glob);
+}
+
+static int kernels_require(const struct kernels *kernels, struct error *error)
+{
+	if (kernels->count || !kernels->has_unsampled)
+		return 0;
+	return kernels->glob ? error_set(error, ERROR_EMPTY, "no kernel of %s matches --kernel '%.200s'",
+				       run_path(kernels->run), kernels->glob)
+			     : error_set(error, ERROR_EMPTY, "%s has no GPU kernel in this window",
+				       run_path(kernels->run));
 }
 
 static int kernels_analyse(struct kernels *kernels, struct error *error)
@@ -387,6 +346,7 @@ static int kernels_analyse(struct kernels *kernels, struct error *error)
 			kernel->architecture = architecture_of(0);
 		kernel->multiprocessors = kernels->multiprocessors ? kernels->multiprocessors
 								   : kernel->architecture->multiprocessors;
+		kernel->share = launch_samples_share_of(kernels->read, kernel->name);
 		rc = kernel_analyse(kernel, error);
 		for (size_t f = 0; f < kernel->function_count; f++) {
 			kernels->summary.instructions += kernel->functions[f].code.count;
@@ -408,6 +368,8 @@ int kernels_open(struct kernels **out, struct run *run, const struct select *sel
 	if (!kernels)
 		return error_memory(error);
 	kernels->run = run;
+	kernels->has_unsampled = options->has_unsampled;
+	kernels->glob = options->kernel;
 	rc = kernels_files_open(kernels, options, error);
 	if (rc == 0)
 		rc = samples_read(kernels, select, error);
@@ -416,9 +378,11 @@ int kernels_open(struct kernels **out, struct run *run, const struct select *sel
 	if (rc == 0)
 		rc = kernels_callers(kernels, error);
 	if (rc == 0)
-		rc = kernels_choose(kernels, options->kernel, error);
+		rc = kernels_choose(kernels, error);
 	if (rc == 0)
 		rc = kernels_launches(kernels, select, error);
+	if (rc == 0)
+		rc = kernels_require(kernels, error);
 	if (rc == 0)
 		rc = kernels_chains(kernels, select, error);
 	if (rc == 0)
@@ -450,7 +414,7 @@ void kernels_close(struct kernels *kernels)
 	kernels_binaries_close(kernels);
 	free(kernels->list);
 	free(kernels->samples);
-	free(kernels->weights);
+	launch_samples_free(kernels->read);
 	free(kernels->metrics);
 	free(kernels);
 }

@@ -18,6 +18,7 @@
 
 struct chains {
 	struct kernels *kernels;
+	const struct select *select;
 	struct launches calls;
 	struct gpu_pending_calls memory;
 	struct kernel **by_context; /* [contexts of the run] */
@@ -28,7 +29,8 @@ struct chains {
 static struct kernel *kernel_of(struct chains *chains, uint32_t context)
 {
 	if (!chains->is_known[context]) {
-		chains->by_context[context] = kernels_launched(chains->kernels, context);
+		if (select_wants_context(chains->select, context))
+			chains->by_context[context] = kernels_launched(chains->kernels, context);
 		chains->is_known[context] = true;
 	}
 	return chains->by_context[context];
@@ -116,6 +118,7 @@ int kernels_chains(struct kernels *kernels, const struct select *select, struct 
 	if (!chains)
 		return error_memory(error);
 	chains->kernels = kernels;
+	chains->select = select;
 	chains->by_context = calloc(room, sizeof *chains->by_context);
 	chains->is_known = calloc(room, sizeof *chains->is_known);
 	rc = chains->by_context && chains->is_known ? 0 : error_memory(error);

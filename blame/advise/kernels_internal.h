@@ -5,12 +5,7 @@
 
 #include "blame/advise/kernels.h"
 #include "timeline/base/key_ids.h"
-
-struct kernels_weight {
-	uint32_t context, metric;
-	double weight;
-	bool is_used; /* a slot of the hash table */
-};
+#include "timeline/sum/launch_samples.h"
 
 struct kernels_sample {
 	const char *function; /* the run's */
@@ -36,9 +31,8 @@ struct kernels {
 	struct run *run;
 	struct kernels_metric *metrics; /* [metric_count] */
 	uint32_t metric_count;
-	struct kernels_weight *weights; /* [weight_room] a hash table, a power of two */
-	size_t weight_count, weight_room;
-	struct kernels_sample *samples;
+	struct launch_samples *read;
+	struct kernels_sample *samples; /* by function, binary, address */
 	size_t sample_count;
 	struct kernels_binary *binaries; /* by key */
 	size_t binary_count, binary_capacity;
@@ -46,6 +40,8 @@ struct kernels {
 	size_t file_count;
 	struct kernel *list;
 	size_t count, capacity;
+	bool has_unsampled;
+	const char *glob; /* of names; NULL: all */
 	uint64_t period;
 	unsigned multiprocessors;
 	struct kernels_summary summary;

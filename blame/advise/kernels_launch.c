@@ -7,6 +7,7 @@
 #include "blame/advise/kernels_internal.h"
 #include "store/base/array.h"
 #include "store/base/attribute.h"
+#include "timeline/base/glob.h"
 #include "timeline/scan/scan.h"
 
 /* Texts are numbered by each store. */
@@ -17,13 +18,15 @@ struct launched_key {
 /* The time of one (context, attributes). */
 struct launched {
 	uint32_t context;
-	struct kernel *kernel;
+	size_t kernel; /* its place in the list; NO_KERNEL */
 	struct kernel_shape shape;
 	uint64_t time_ns, launches;
 };
+#define NO_KERNEL SIZE_MAX
 
 struct launches {
 	struct kernels *kernels;
+	const struct select *select;
 	struct key_ids ids; /* of launched_key */
 	struct launched *list;
 	size_t count, capacity;
@@ -64,18 +67,46 @@ static struct kernel_shape shape_of(const char *text, size_t size)
 	return shape;
 }
 
-struct kernel *kernels_launched(struct kernels *kernels, uint32_t context)
+/* NULL: of no function. */
+static const char *name_of(const struct kernels *kernels, uint32_t context)
 {
 	const struct run_context *c = run_context(kernels->run, context);
-	const char *name;
 
-	if (c->scope == UINT32_MAX)
-		return NULL;
-	name = run_function(kernels->run, run_scope(kernels->run, c->scope)->function)->name;
-	for (size_t i = 0; i < kernels->count; i++)
+	return c->scope == UINT32_MAX
+		       ? NULL
+		       : run_function(kernels->run, run_scope(kernels->run, c->scope)->function)->name;
+}
+
+struct kernel *kernels_launched(struct kernels *kernels, uint32_t context)
+{
+	const char *name = name_of(kernels, context);
+
+	for (size_t i = 0; name && i < kernels->count; i++)
 		if (kernels->list[i].name == name || strcmp(kernels->list[i].name, name) == 0)
 			return &kernels->list[i];
 	return NULL;
+}
+
+const struct kernel *kernels_of_context(const struct kernels *kernels, uint32_t context)
+{
+	return kernels_launched((struct kernels *)kernels, context);
+}
+
+/* Puts kernels without samples into the list, if they are asked for. False: no memory. */
+static bool kernel_find(struct kernels *kernels, uint32_t context, size_t *kernel)
+{
+	struct kernel *found = kernels_launched(kernels, context);
+	const char *name = name_of(kernels, context);
+
+	*kernel = NO_KERNEL;
+	if (!found && kernels->has_unsampled && name && (!kernels->glob || glob_match(kernels->glob, name))) {
+		found = kernels_named(kernels, name);
+		if (!found)
+			return false;
+	}
+	if (found)
+		*kernel = (size_t)(found - kernels->list);
+	return true;
 }
 
 static int batch_take(struct launches *launches, const struct batch *batch, struct error *error)
@@ -102,8 +133,11 @@ static int batch_take(struct launches *launches, const struct batch *batch, stru
 			const char *text = batch_attributes(kernels->run, batch, i, &size);
 
 			*launched = (struct launched){.context = batch->context[i],
-				.kernel = kernels_launched(kernels, batch->context[i]),
+				.kernel = NO_KERNEL,
 				.shape = shape_of(text, size)};
+			if (select_wants_context(launches->select, batch->context[i]) &&
+				!kernel_find(kernels, batch->context[i], &launched->kernel))
+				return error_memory(error);
 			launches->count = at + 1;
 		}
 		launched->time_ns += batch->end_ns[i] - batch->begin_ns[i];
@@ -146,11 +180,12 @@ static void sum_up(struct launches *launches)
 		qsort(launches->list, launches->count, sizeof *launches->list, launched_compare);
 	for (size_t i = 0; i < launches->count; i++) {
 		const struct launched *at = &launches->list[i];
-		struct kernel *kernel = at->kernel;
 		bool is_first = !i || at->context != at[-1].context;
+		struct kernel *kernel;
 
-		if (!kernel)
+		if (at->kernel == NO_KERNEL)
 			continue;
+		kernel = &launches->kernels->list[at->kernel];
 		path_ns = (is_first ? 0 : path_ns) + at->time_ns;
 		kernel->time_ns += at->time_ns;
 		kernel->launches += at->launches;
@@ -173,9 +208,9 @@ static bool shapes_sum(
 		struct shaped key = {0};
 		uint32_t shape;
 
-		if (!at->kernel)
+		if (at->kernel == NO_KERNEL)
 			continue;
-		key.kernel = (uint64_t)(at->kernel - kernels->list);
+		key.kernel = at->kernel;
 		key.shape = at->shape;
 		shape = key_ids_put(shapes, &key, NULL);
 		if (shape == KEY_IDS_NONE)
@@ -210,7 +245,7 @@ static int shapes_choose(const struct launches *launches, struct error *error)
 
 int kernels_launches(struct kernels *kernels, const struct select *select, struct error *error)
 {
-	struct launches launches = {.kernels = kernels};
+	struct launches launches = {.kernels = kernels, .select = select};
 	uint32_t count;
 	const uint32_t *streams = select_streams(select, &count);
 	int rc = 0;

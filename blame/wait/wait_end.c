@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blame/base/wait_functions.h"
 #include "blame/wait/wait_causes.h"
 #include "store/base/array.h"
 #include "store/base/attribute.h"
@@ -20,7 +21,7 @@ enum wait_class { CLASS_NONE, CLASS_BLOCKED, CLASS_SYNC, CLASS_CALL, CLASS_BARRI
 
 struct wait_span {
 	uint64_t begin_ns, end_ns;
-	uint32_t context;
+	uint32_t context, op;
 	const char *text; /* attributes */
 	size_t size;
 };
@@ -72,7 +73,8 @@ static struct wait_span span_of(const struct run *run, const struct batch *batch
 {
 	struct wait_span span = {.begin_ns = batch->begin_ns[row],
 		.end_ns = batch->end_ns[row],
-		.context = batch->context[row]};
+		.context = batch->context[row],
+		.op = batch->what[row]};
 
 	span.text = batch_attributes(run, batch, row, &span.size);
 	return span;
@@ -262,6 +264,8 @@ static void tell_longest(struct search *search)
 			continue;
 		search->best_ns = until_ns - holding->begin_ns;
 		tell(search, WAIT_END_HOLDER, holding->stream, holding->begin_ns, until_ns);
+		if (strcmp(run_op_name(search->run, search->wait.op), "gil") == 0)
+			search->found->cause = wait_cause_names[CAUSE_GIL];
 	}
 }
 
@@ -537,19 +541,22 @@ static int find_cause(struct search *search, struct error *error)
 	struct wait_causes causes = {0};
 	struct arena arena = {0};
 	uint32_t *streams = arena_calloc(&arena, (size_t)count + 1, sizeof(*streams));
-	int result = streams ? 0 : error_memory(error);
+	struct wait_functions *waits = NULL;
+	int result = streams ? wait_functions_new(&waits, search->run, NULL, error) : error_memory(error);
 
 	search->best_ns = 0;
 	for (uint32_t i = 0; streams && i < count; i++)
 		if (store_stream_has_states(run_stream(search->run, i)->s.kind))
 			streams[question.stream_count++] = i;
 	question.streams = streams;
+	question.waits = waits;
 	if (!result) {
 		result = wait_causes_find(&causes, search->run, &question, &arena, error);
 		if (!result)
 			tell_cause(search, &causes);
 		wait_causes_fini(&causes);
 	}
+	wait_functions_free(waits);
 	arena_fini(&arena);
 	return result;
 }

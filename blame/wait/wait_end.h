@@ -39,7 +39,7 @@ enum wait_end_by {
 struct wait_end {
 	enum wait_end_by by;
 	uint64_t begin_ns, end_ns;  /* the wait; end STORE_OPEN_NS: it has not ended */
-	const char *cause;	    /* "pipe", "condition" ... where that is told, else "" */
+	const char *cause;	    /* "pipe", "condition", "gil" ... where that is told, else "" */
 	uint32_t stream;	    /* who ended it; from HOLDER on */
 	uint64_t from_ns, until_ns; /* when that stream did what this one waited for */
 };

@@ -231,7 +231,9 @@ static bool read_head(struct perf_file *file, const uint8_t *head, const char **
 	if (!read_events(file, &attrs, entry_bytes))
 		return false;
 	*why = "its records do not lie in it";
-	if (data.at < HEADER_BYTES || data.at > INT64_MAX / 2 || data.size > INT64_MAX / 2)
+	/* No file system has a file of that size: it cannot be gone to. */
+	if (data.at < HEADER_BYTES || data.at > INT64_MAX / 2 || data.size > INT64_MAX / 2 ||
+		fseeko(file->in, (off_t)data.at, SEEK_SET) != 0)
 		return false;
 	file->is_cut = data.size == 0; /* perf was killed: it writes the size when it ends */
 	file->data_end = data.size ? data.at + data.size : 0;

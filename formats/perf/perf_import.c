@@ -16,6 +16,7 @@
 #include "formats/base/format.h"
 #include "formats/base/import_run.h"
 #include "formats/perf/perf_file.h"
+#include "formats/perf/perf_kernel.h"
 #include "formats/perf/perf_maps.h"
 #include "formats/perf/perf_unwind.h"
 #include "timeline/names/names_fill.h"
@@ -32,6 +33,7 @@ struct perf_import {
 	struct import_run *run;
 	struct perf_file *file;
 	struct perf_maps *maps;
+	struct perf_kernel *kernel;
 	struct perf_unwind *unwind; /* NULL: no sample has a stack yet, or they are of another machine */
 	bool is_other_machine;
 	struct {
@@ -42,7 +44,8 @@ struct perf_import {
 	uint64_t period_ns;
 	bool has_switches;
 	/* What cannot be held. */
-	uint64_t lost, damaged, stacks, outer, unplaced, traces;
+	uint64_t lost, damaged, stacks, outer, unplaced, traces, unnamed;
+	bool is_out_of_memory;
 };
 
 /* ---- processes and threads ---- */
@@ -190,8 +193,11 @@ static uint32_t add_frame(struct perf_import *import, const struct perf_sample *
 	uint32_t module;
 
 	if (perf_maps_find(import->maps, is_kernel ? PERF_MAPS_KERNEL : sample->pid, sample->time_ns, address,
-		    &module, &offset))
+		    &module, &offset)) {
+		if (is_kernel && !perf_kernel_add(import->kernel, module, offset, address))
+			import->is_out_of_memory = true;
 		return store_writer_context(writer, parent, module, offset);
+	}
 	import->unplaced++;
 	return store_writer_context(writer, parent, STORE_MODULE_RESERVED, STORE_FRAME_UNKNOWN);
 }
@@ -404,6 +410,9 @@ static void say_left_out(const struct perf_import *import, struct store_bytes *l
 	format_left_out(list, import->lost, "records that perf itself lost");
 	format_left_out(list, import->damaged, "samples that are damaged, or have no time or thread");
 	format_left_out(list, import->unplaced, "frames' places, where no file was mapped");
+	format_left_out(list, import->unnamed,
+		"places in the kernel that have no name: its list of symbols is neither this machine's nor "
+		"in perf's cache of build ids");
 	format_left_out(list, perf_maps_missing(import->maps),
 		"files' names of functions: the files are not here, or are others than those that ran");
 }
@@ -421,7 +430,8 @@ static int fill(struct perf_import *import, FILE *in, struct error *error)
 		if (!perf_maps_build_id(import->maps, file->build_ids[i].path, file->build_ids[i].bytes,
 			    file->build_ids[i].size))
 			return error_memory(error);
-	if (!import->maps)
+	import->kernel = perf_kernel_new();
+	if (!import->maps || !import->kernel)
 		return error_memory(error);
 	import->is_other_machine =
 		uname(&machine) == 0 && file->machine && strcmp(file->machine, machine.machine) != 0;
@@ -433,6 +443,11 @@ static int fill(struct perf_import *import, FILE *in, struct error *error)
 		code = read_samples(import, error);
 	if (code < 0)
 		return code;
+	if (import->is_out_of_memory)
+		return error_memory(error);
+	if (import->input->finds_names)
+		import->unnamed = perf_kernel_name(
+			import->kernel, import_run_writer(import->run), perf_maps_kernel(import->maps));
 	end_streams(import);
 	say_left_out(import, &import->input->left_out);
 	return 0;
@@ -456,6 +471,7 @@ static int import_from(struct perf_import *import, FILE *in, const char *path, s
 	}
 	perf_unwind_free(import->unwind);
 	perf_maps_free(import->maps);
+	perf_kernel_free(import->kernel);
 	perf_file_close(import->file);
 	if (code < 0) {
 		import_run_abort(import->run);

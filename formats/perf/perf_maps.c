@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <gelf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -20,6 +21,7 @@
 #define ANSWERS 16384u /* a power of 2 */
 #define FORKS_MAX 64   /* generations of processes that map nothing of their own */
 #define SEGMENTS_MAX 16
+#define KERNEL_PATH "[kernel.kallsyms]"
 
 /* A map; or, with `end` 0, a new image. */
 struct map {
@@ -61,6 +63,8 @@ struct perf_maps {
 		uint8_t bytes[20], size;
 	} * builds;
 	uint64_t missing;
+	struct perf_kernel_anchor kernel;
+	uint8_t kernel_build_id[20];
 	struct answer answers[ANSWERS];
 };
 
@@ -216,6 +220,36 @@ static bool find_file(struct perf_maps *maps, const struct perf_map *map, uint32
 	return true;
 }
 
+const struct perf_kernel_anchor *perf_maps_kernel(const struct perf_maps *maps)
+{
+	return &maps->kernel;
+}
+
+/* The kernel's map is called [kernel.kallsyms]SYMBOL, and its place in the "file" is that symbol's address.
+ * In a run the module is called as in one that hpct records. */
+static bool find_kernel(
+	struct perf_maps *maps, const struct perf_map *map, const char *symbol, uint32_t *number)
+{
+	struct store_hash key = store_hash128(KERNEL_PATH, strlen(KERNEL_PATH));
+	uint32_t build = key_ids_find(&maps->build_paths, &key);
+	struct perf_map plain = *map;
+
+	if (!plain.build_id_bytes && build != KEY_IDS_NONE) {
+		plain.build_id = maps->builds[build].bytes;
+		plain.build_id_bytes = maps->builds[build].size;
+	}
+	if (!maps->kernel.symbol[0]) {
+		snprintf(maps->kernel.symbol, sizeof maps->kernel.symbol, "%s", symbol);
+		maps->kernel.address = map->file_offset;
+		maps->kernel.build_id = maps->kernel_build_id;
+		maps->kernel.build_id_bytes = plain.build_id_bytes;
+		if (plain.build_id_bytes)
+			memcpy(maps->kernel_build_id, plain.build_id, plain.build_id_bytes);
+	}
+	plain.path = "[kernel]";
+	return find_file(maps, &plain, number);
+}
+
 /* ---- spaces ---- */
 
 static struct space *space_of(struct perf_maps *maps, uint32_t pid)
@@ -245,7 +279,12 @@ bool perf_maps_add(struct perf_maps *maps, const struct perf_map *map)
 {
 	struct map new = {map->begin, map->end, map->file_offset, map->time_ns, 0};
 
-	return map->end <= map->begin || (find_file(maps, map, &new.file) && add(maps, map->pid, &new));
+	if (map->end <= map->begin)
+		return true;
+	if (map->pid == PERF_MAPS_KERNEL && strncmp(map->path, KERNEL_PATH, strlen(KERNEL_PATH)) == 0)
+		return find_kernel(maps, map, map->path + strlen(KERNEL_PATH), &new.file) &&
+		       add(maps, map->pid, &new);
+	return find_file(maps, map, &new.file) && add(maps, map->pid, &new);
 }
 
 bool perf_maps_exec(struct perf_maps *maps, uint32_t pid, uint64_t time_ns)

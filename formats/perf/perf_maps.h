@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "formats/perf/perf_kernel.h"
 #include "store/write/writer.h"
 
 struct perf_maps;
@@ -51,6 +52,9 @@ uint64_t perf_maps_age(const struct perf_maps *maps, uint32_t pid, uint64_t time
 /* The file's name; NULL: it is not here, is another one than that which ran, or is none. "[vdso]" is told if
  * it is this kernel's. */
 const char *perf_maps_path(const struct perf_maps *maps, uint32_t file);
+
+/* What the file says of its kernel; it lives as long as the maps. */
+const struct perf_kernel_anchor *perf_maps_kernel(const struct perf_maps *maps);
 
 /* Files that are not there, or are others than those that ran: places in them have no names. */
 uint64_t perf_maps_missing(const struct perf_maps *maps);

@@ -200,12 +200,14 @@ static void rest(struct bench *bench)
 int main(int argc, char **argv)
 {
 	static struct times opened, whole, again;
-	int rounds = argc > 2 ? atoi(argv[2]) : 5;
+	int rounds = argc > 2 ? atoi(argv[2]) : 5, columns = COLUMNS, rows = ROWS;
 	struct bench bench = {0};
 
 	setlocale(LC_CTYPE, "C.UTF-8");
-	if (argc < 2 || grid_init(&bench.grid, ROWS, COLUMNS, false)) {
-		fprintf(stderr, "usage: view_bench RUN [ROUNDS]\n");
+	if (argc > 3 && sscanf(argv[3], "%dx%d", &columns, &rows) != 2)
+		argc = 0;
+	if (argc < 2 || grid_init(&bench.grid, rows, columns, false)) {
+		fprintf(stderr, "usage: view_bench RUN [ROUNDS [COLSxROWS]]\n");
 		return 2;
 	}
 	printf("what\tcount\tp50_ms\tp99_ms\tmax_ms\tp50_cpu_ms\tmin_cpu_ms\n");

@@ -193,10 +193,67 @@ same "launch-bound: gap and kernel 4.3 us, of which recording is 1, beside 0.3 a
 same "launched ahead: nothing waits for a launch" "" "$(chain few 2000 8000 0)"
 same "the thread works between launches: a graph spares nothing of that" "" "$(chain few 4300 800 90000)"
 
+# The whole run: 1000 us, of which a kernel takes 400 while its thread waits: no more than Amdahl has, and no less.
+# Where another queue's kernel ends 20 us before it, the thread may wait for that one, too.
+whole() { # OTHER_END_NS : run_low run_high of the best advice, and what Amdahl has
+	{
+		printf 'stream\ttrack\tbegin_ns\tend_ns\tpath\top\tweight\tmetric\tattributes\n'
+		printf 'cpu:h/-/7.0/0\tspans\t0\t1000000\t\tmonitored\t\t\t\n'
+		printf 'cpu:h/-/7.0/0\tspans\t90000\t100000\tmain\tlaunch\t\t\tlink=1\n'
+		printf 'cpu:h/-/7.0/0\tspans\t100000\t500000\tmain\tsync\t\t\t\n'
+		printf 'gpu:h/-/7.0/0/1/7\tspans\t100000\t500000\tmain;<gpu kernel>;few\tkernel\t\t\tlink=1\n'
+		[ -z "$1" ] || printf 'gpu:h/-/7.0/0/1/8\tspans\t100000\t%s\tmain;<gpu kernel>;often\tkernel\t\t\t\n' "$1"
+		printf 'gpu:h/-/7.0/0/1/pc\tsamples\t600000\t\t<gpu kernel>;few;0000000000005a3d+0xe00\t\t5\tGINST:STL_SYNC/barrier\t\n'
+		printf 'gpu:h/-/7.0/0/1/pc\tsamples\t600000\t\t<gpu kernel>;few;0000000000005a3d+0xe10\t\t5\tGINST:STL_NONE\t\n'
+	} >whole.tsv
+	rm -rf whole.hpct
+	hpct-import --from tsv whole.tsv -o whole.hpct || fail "import"
+	hpct-advise whole.hpct --binary "$gpu/shared-sm90.cubin" --top 1 --format tsv | awk -F '\t' '
+		NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
+		$11 == 1 && $17 == 0 {
+			low = $column["run_low"]; high = $column["run_high"]
+			printf "%.4f %.4f %.4f %d\n", low, high, 1000 / (1000 - 400 * (1 - 1 / $14)), ($column["run_most"] >= high && $column["run_least"] <= low)
+		}'
+}
+amdahl=$(whole "" | cut -d ' ' -f 3)
+same "alone on the GPU: Amdahl" "$amdahl $amdahl $amdahl 1" "$(whole "")"
+same "overlapped: the last 20 us of 1000, or Amdahl" "1.0204 $amdahl $amdahl 1" "$(whole 480000)"
+check "in words" grep -qE '^      of the run.s 1 ms this spares 20 us to 117\.[0-9] us: 1\.020x to 1\.[0-9]+x \(interval: 1\.000 to 1\.[0-9]+\)$' \
+	<(hpct-advise whole.hpct --binary "$gpu/shared-sm90.cubin")
+
+# Launches below a call path, and a window that cuts a read-out: one of 40 + 30 us below `one`, one of 60 us below `two`,
+# between 0 and 230 us; the read-out is at 0.9 s.
+for kernel in few often; do
+	printf 'gpu:h/-/7.0/0/1/pc\tsamples\t900000000\t\t<gpu kernel>;%s;0000000000005a3d+0x%s\t\t1300\tGINST:STL_IDEP/wait\t\n' $kernel \
+		"$([ $kernel = few ] && echo e00 || echo c80)"
+done >samples.tsv
+{
+	printf 'stream\ttrack\tbegin_ns\tend_ns\tpath\top\tweight\tmetric\tattributes\n'
+	printf 'gpu:h/-/7.0/0/1/7\tspans\t%d\t%d\tmain;%s;<gpu kernel>;few\tkernel\t\t\tgrid=%s,block=128:1:1\n' \
+		0 40000 one 16:1:1 100000 160000 two 8:1:1 200000 230000 one 16:1:1
+	printf 'gpu:h/-/7.0/0/1/7\tspans\t300000\t310000\tmain;two;<gpu kernel>;often\tkernel\t\t\tgrid=32:1:1,block=32:1:1\n'
+	cat samples.tsv
+} >paths.tsv
+hpct-import --from tsv paths.tsv -o paths.hpct || fail "import"
+paths() { hpct-advise paths.hpct --binary "$gpu/shared-sm90.cubin" "$@"; }
+kernels() { awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } NR > 1 { print $1, $2, $4, $6, $c["exact_percent"], $c["cut_percent"] }' | sort -u; }
+same "all launches" "few 130000 3 1300 0.00 0.00
+often 10000 1 1300 100.00 0.00" "$(paths --format tsv | kernels)"
+same "below a call path: its launches and their part of the samples" "few 70000 2 700 100.00 0.00" \
+	"$(paths --format tsv --context '*one*' | kernels)"
+same "a window: what ran in it" "few 80000 2 800 0.00 100.00" "$(paths --format tsv --time 0..140us | kernels)"
+same "both" "few 40000 1 400 100.00 100.00" "$(paths --format tsv --time 0..140us --context '*one*' | kernels)"
+paths --kernel few >out || fail "paths"
+check "shared is said" grep -q '^  samples of launches: 0\.0 % of one call path, exact; 100\.0 % of several, shared by time$' out
+paths --time 0..140us >out || fail "a window"
+check "cut is said" grep -q '^  100\.0 % are of read-outs that the window cuts' out
+code "no launch below it" 3 hpct-advise paths.hpct --context '*three*'
+sentence "no launch below it"
+
 # What is not there is said.
 hpct-advise run.hpct >bare || fail "without the binary"
 check "code that is missing" grep -q '100.0 % in code that the run does not keep' bare
 hpct-simulate -o none.hpct --shape mixed --streams 3 --records 100 || fail "simulate"
 code "no samples" 3 hpct-advise none.hpct
 sentence "no samples"
-code "a window without them" 3 hpct-advise run.hpct --time 0..1ms
+code "a window without them" 3 hpct-advise run.hpct --time 850ms..860ms

@@ -135,6 +135,21 @@ check "one sentence" [ "$(grep -vc 'left out' err)" -eq 1 ]
 check "it names the run" grep -q 'cut.hpct' err
 check "other locations are whole" grep -q saxpy <(hpct-slice cut.hpct --format tsv)
 check "the run is sound" grep -q sound <(hpct-info --check cut.hpct)
+# Its head says that the archive has four thousand million properties: libotf2 would look for them for minutes.
+if [ -x /usr/bin/python3 ]; then
+	rm -rf head && cp -r many head
+	/usr/bin/python3 - head/traces.otf2 <<'END'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+at = 0x2e
+for text in range(3): at = data.index(0, at) + 1
+data[at:at + 4] = b"\xad\x9d\x0a\xda"
+open(sys.argv[1], "wb").write(data)
+END
+	code "a damaged head" 4 timeout 60 hpct-import head -o head.hpct
+	sentence "a damaged head"
+	check "a damaged head makes nothing" [ ! -e head.hpct ]
+fi
 cp -r a gone
 rm gone/traces/1.evt
 code "a location's events are gone" 4 hpct-import gone -o gone.hpct

@@ -4,6 +4,7 @@
 # Cut short, through a pipe, packed, damaged.
 . "$(dirname -- "$0")/expect.sh"
 need perf
+python=$(command -v python3)
 export PERF_BUILDID_DIR=$work/.debug
 perf record -q -o p.data -g --switch-events -F 997 -e cpu-clock:u -- "$samples/phases" 0.1 >/dev/null 2>err ||
 	skip "perf record does not work here: $(head -n 1 err)"
@@ -78,6 +79,38 @@ code "short copies" 0 hpct-import short.data
 check "short copies: what is left out is said" grep -q "samples' outermost callers" err
 check "short copies: they are partial" [ "$(hpct-slice short.hpct --format tsv | tsv '$c["path"] ~ /<partial>.*smooth/' | wc -l)" -gt 0 ]
 
+# Functions of the kernel: by its list of symbols, then by the copy that perf keeps, as after a boot with everything elsewhere,
+# then without either. Of one address perf may take another name than we do.
+if [ -n "$python" ] && grep -q '^ffff.* T _text$' /proc/kallsyms 2>/dev/null &&
+	perf record -q -o k.data -g -F 4000 -e cpu-clock:k -- sh -c 'i=0; while [ $i -lt 60 ]; do cat /proc/self/maps /proc/self/smaps; i=$((i+1)); done' >/dev/null 2>&1 &&
+	[ "$(perf script -i k.data -F ip,sym 2>/dev/null | grep -c '^[[:space:]]*ffffffff')" -gt 100 ]; then
+	by_address='NR == FNR { if (!($3 in at)) at[$3] = $1; next } { a = $2 in at ? at[$2] : $2; s[a] += $1 } END { for (a in s) if (a ~ /^ffff/) print a, s[a] }'
+	kernel_sums() { hpct-slice "$1" --format tsv | tsv '$c["track"] == "samples" && $c["weight"] > 0 { n = split($c["path"], p, ";"); print $c["weight"], p[n] }' | awk "$by_address" /proc/kallsyms - | LC_ALL=C sort; }
+	code "the kernel's functions" 0 hpct-import k.data
+	perf script -i k.data -F tid,time,period,ip,sym 2>/dev/null | awk '/^ *[0-9]+ +[0-9]+\.[0-9]+:/ { period = $3; first = 1; next } NF && first { if ($1 ~ /^ffff/) print period, $2; first = 0 }' |
+		awk "$by_address" /proc/kallsyms - | LC_ALL=C sort >want
+	check "perf script has some of the kernel" [ "$(wc -l <want)" -gt 10 ]
+	kernel_sums k.hpct >got
+	same_file "the kernel's functions" want got
+	id=$(perf buildid-list -i k.data | sed -n 's/ \[kernel.kallsyms\]$//p') list="$PERF_BUILDID_DIR/[kernel.kallsyms]"
+	mkdir -p "$list/$(printf '%040d' 7)"
+	"$python" - "$id" "$list/$(printf '%040d' 7)/kallsyms" <<'END'
+import sys
+data = open("k.data", "rb").read()
+open("other.data", "wb").write(data.replace(bytes.fromhex(sys.argv[1]), bytes.fromhex("%040d" % 7)))
+with open(sys.argv[2], "w") as out:
+    for line in open("/proc/kallsyms"):
+        address, rest = line.split(" ", 1)
+        out.write("%x %s" % (int(address, 16) + 0x2000000 if address.startswith("ffffffff") else int(address, 16), rest))
+END
+	code "the kernel's functions, by perf's copy" 0 hpct-import other.data
+	kernel_sums other.hpct >got
+	same_file "the kernel's functions, by perf's copy" want got
+	rm -r "$list/$(printf '%040d' 7)"
+	code "a kernel whose list is not here" 0 hpct-import other.data -o nolist.hpct
+	check "that is said: $(cat err)" grep -q 'places in the kernel that have no name' err
+fi
+
 size=$(stat -c %s p.data)
 head -c $((size / 2)) p.data >c.data
 code "cut short" 4 hpct-import c.data
@@ -92,6 +125,12 @@ code "a head" 4 hpct-import d.data
 check "a head makes nothing" [ ! -e d.hpct ]
 sentence "a head"
 if [ -x /usr/bin/python3 ]; then
+	/usr/bin/python3 -c 'import struct
+data = bytearray(open("p.data", "rb").read())
+struct.pack_into("<Q", data, 40, 1 << 61)
+open("far.data", "wb").write(data)'
+	code "records where no file has any" 4 hpct-import far.data
+	sentence "records where no file has any"
 	# Through a pipe: the event, whose other records tell no time, an exec, a sample.
 	/usr/bin/python3 - <<'END'
 import struct

@@ -22,6 +22,7 @@ stolen_before=$(stolen_ns) # the latest recording began
 
 finish() {
 	local code=$? job
+	[ ! -e "$work.failed" ] || failed=1 # also of a check in a subshell, or at the end of a pipe
 	case $- in # of a test that set -e
 	*e*) [ "$failed" -ne 0 ] || [ "$code" -eq 0 ] || fail "a command failed, and the test ended there" ;;
 	esac
@@ -29,6 +30,7 @@ finish() {
 		kill -KILL "$job" 2>/dev/null
 	done
 	wait 2>/dev/null
+	rm -f "$work.failed"
 	if [ "$failed" -ne 0 ] && [ -n "${HPCT_KEEP-}" ]; then
 		echo "kept: $work"
 	else
@@ -41,6 +43,7 @@ trap finish EXIT
 fail() {
 	printf 'FAILED: %s\n' "$*"
 	failed=1
+	: >"$work.failed"
 }
 
 skip() {

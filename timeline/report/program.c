@@ -29,10 +29,10 @@ static int open_run(struct program_words *words, struct error *error)
 	int rc;
 
 	if (words->program->uses & PROGRAM_RUN) {
-		rc = names_run_open(&call->run, words->run_path, &call->run_options, error);
+		rc = names_run_open(&call->run, call->run_path, &call->run_options, error);
 		if (rc < 0)
 			return rc;
-		call->is_newest = !words->run_path;
+		call->is_newest = !call->run_path;
 		if (call->is_newest)
 			fprintf(stderr, "%s: reading %s\n", words->program->name, run_path(call->run));
 	}

@@ -44,6 +44,7 @@ struct program_call {
 	struct select *select; /* NULL without PROGRAM_SELECT */
 	struct run_options run_options;
 	struct run *run;       /* NULL without PROGRAM_RUN */
+	const char *run_path;  /* NULL: none was named */
 	bool is_newest;	       /* no run was named: this is the newest here */
 	const char **operands; /* without the run */
 	size_t operand_count;
@@ -61,7 +62,8 @@ struct program {
 	const char *refused; /* selector options that mean nothing to this program: "by top", NULL: none */
 	const struct program_option *options;
 	size_t option_count;
-	/* Once the words are read, before the run is opened; NULL: nothing. */
+	/* Once the words are read, before the run is opened, whose path an option may have told; NULL:
+	 * nothing. */
 	void (*prepare)(struct program_call *call);
 	const char *notes; /* printed below the options, one paragraph per line, wrapped when printed;
 			      NULL: none */

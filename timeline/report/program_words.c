@@ -304,7 +304,7 @@ static int take_letters(struct program_words *words, const char *word, struct er
 static int one_too_many(const struct program_words *words, const char *word, struct error *error)
 {
 	const struct program *program = words->program;
-	const char *run = words->run_path;
+	const char *run = words->call->run_path;
 	struct stat status;
 
 	if (run && strcmp(run, word) == 0)
@@ -321,8 +321,8 @@ static int take_operand(struct program_words *words, const char *word, struct er
 {
 	struct program_call *call = words->call;
 
-	if ((words->program->uses & PROGRAM_RUN) && !words->run_path) {
-		words->run_path = word;
+	if ((words->program->uses & PROGRAM_RUN) && !call->run_path) {
+		call->run_path = word;
 		return 0;
 	}
 	if (call->operand_count == words->program->operands_max)

@@ -12,7 +12,6 @@ struct program_words {
 	struct program_call *call;
 	char **argv;
 	int argc, at;		  /* at: index of the current word */
-	const char *run_path;	  /* NULL: none was named */
 	const char **debug_paths; /* the caller's array, one entry per word */
 	bool help, version;	  /* options given */
 };

@@ -481,6 +481,12 @@ static bool is_by_group(const struct select *select)
 	return by >= 0 && stream_groups_is_row((enum stream_groups_by)by);
 }
 
+/* Whether rows are keys of code, not groups of streams or marks. */
+static bool has_code(const struct select *select)
+{
+	return !is_by_group(select) && !stats_marks_name(select_by(select));
+}
+
 static int work(struct program_call *call, struct error *error)
 {
 	const struct options *own = call->own;
@@ -491,11 +497,11 @@ static int work(struct program_call *call, struct error *error)
 
 	if (select_by(call->select) && strcmp(select_by(call->select), "cluster") == 0)
 		return work_clusters(call, error);
-	rc = is_by_group(call->select) ? 0
-				       : stats_ask_by(call->select, &by,
-						 STREAM_GROUPS_ROW_NAMES ", stream, op or cluster", error);
+	rc = has_code(call->select) ? stats_ask_by(call->select, &by,
+					      STREAM_GROUPS_ROW_NAMES ", stream, op, step, @MARK or cluster", error)
+				    : 0;
 	if (rc == 0 && (select_names_metric(call->select, LIVE_METRIC) || is_of_gpu(call)))
-		return is_by_group(call->select) ? error_set(error, ERROR_USAGE,
+		return !has_code(call->select) ? error_set(error, ERROR_USAGE,
 							   "--by %s: memory in use is by code, or by stream",
 							   select_by(call->select))
 						 : work_live(call, by, error);
@@ -503,6 +509,9 @@ static int work(struct program_call *call, struct error *error)
 		rc = error_set(error, ERROR_USAGE,
 			"--at is for --metric " LIVE_METRIC " and " LIVE_GPU_METRIC
 			"; hpct-stacks has it for paths");
+	if (rc == 0 && stats_marks_name(select_by(call->select)) && (own->is_operations || own->when))
+		rc = error_set(error, ERROR_USAGE,
+			"--by %s sums up marks: leave out --operations and --when", select_by(call->select));
 	if (rc == 0 && own->is_operations)
 		return work_operations(call, error);
 	if (rc == 0)
@@ -530,8 +539,9 @@ static const struct program program = {
 	.option_count = sizeof options / sizeof options[0],
 	.notes =
 		"KEY is function (default), path, module, line, loop, inline, file, instruction, "
-		"script, stream, process, program, host, rank, op, or cluster: streams that do alike, and "
-		"those that do not.\n"
+		"script, stream, process, program, host, rank, op; step or @MARK: what the streams of its "
+		"process did in each instance of a mark; or cluster: streams that do alike, and those "
+		"that do not.\n"
 		"Each sample or span gets its part of its stream's timeline; states are rows too. In tsv and "
 		"json all rows sum to streams x window; the table has work first, then the states, as "
 		"shares of the streams' life and of streams x window.\n"

@@ -16,6 +16,7 @@
 #include "timeline/report/stream_groups.h"
 #include "timeline/run/row_key.h"
 #include "timeline/scan/scan.h"
+#include "timeline/select/bookmark.h"
 #include "timeline/select/select.h"
 #include "timeline/sum/figure.h"
 #include "timeline/sum/figure_users.h"
@@ -34,6 +35,7 @@ struct stats_work {
 	const struct select *select; /* NULL: everything matches */
 	unsigned derived;	     /* metrics to count (state_metrics.h), 0: all time, states as rows */
 	const struct stream_groups *groups; /* the keys; NULL: those of `by` */
+	const char *label;	     /* the key, where it is the same for all; NULL: it is not */
 	enum stats_by by;
 	uint32_t depth;
 	struct key_ids row_keys;
@@ -165,6 +167,11 @@ static struct stats_row *row_of(struct stats_work *work, bool is_state)
 static bool put_key(struct stats_work *work, bool *is_state, const struct window_time *piece, uint32_t stream)
 {
 	work->key.size = 0;
+	if (work->label && extent_state_is_busy(piece->state)) {
+		*is_state = false;
+		put_text(&work->key, work->label);
+		return !work->key.failed;
+	}
 	if (!work->groups || !extent_state_is_busy(piece->state))
 		return stats_put_key(&work->key, is_state, work->run, piece, stream, work->by, work->depth);
 	*is_state = false;
@@ -476,17 +483,170 @@ static int add_groups(struct stats_work *work, struct stats *stats, const uint32
 	return rc || !count ? rc : add_streams(work, stats, others, count, begin_ns, end_ns, error);
 }
 
+/* ---- by marks ---- */
+
+#define NO_MARK "<no %s>"
+
+/* The marks of a name, by begin, of all processes; a bookmark is everybody's. */
+struct instance {
+	uint64_t begin_ns, end_ns;
+	uint32_t stream, number;
+};
+struct instances {
+	const char *name;
+	struct instance *list;
+	size_t count;
+	struct stream_groups processes;
+};
+
+const char *stats_marks_name(const char *by)
+{
+	if (by && *by == '@' && by[1])
+		return by + 1;
+	return by && strcmp(by, "step") == 0 ? by : NULL;
+}
+
+static int instances_find(struct instances *instances, struct run *run, const struct select *select,
+	struct arena *arena, struct error *error)
+{
+	const struct mark *marks;
+	size_t count;
+	uint32_t streams = run_stream_count(run), number = 0;
+	uint32_t *all = arena_calloc(arena, (size_t)streams + 1, sizeof *all);
+	int rc = all ? mark_instances(run, select_end_ns(select), arena, &marks, &count, error)
+		     : error_memory(error);
+
+	for (uint32_t i = 0; i < streams && rc == 0; i++)
+		all[i] = i;
+	if (rc == 0)
+		rc = stream_groups_make(&instances->processes, run, all, streams, STREAM_GROUPS_PROCESS,
+			false, arena, error);
+	if (rc)
+		return rc;
+	instances->list = arena_calloc(arena, count + 1, sizeof *instances->list);
+	if (!instances->list)
+		return error_memory(error);
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(marks[i].name, instances->name) == 0)
+			instances->list[instances->count++] = (struct instance){
+				marks[i].begin_ns, marks[i].end_ns, marks[i].stream, ++number};
+	return instances->count ? 0
+				: error_set(error, ERROR_USAGE,
+					  "--by: %s has no mark or range '%s'; hpct-blame --by mark lists them",
+					  run_path(run), instances->name);
+}
+
+/* What these streams did between two moments, on the row of a key. */
+static int add_stretch(struct stats_work *work, struct stats *stats, const uint32_t *streams, uint32_t count,
+	uint64_t begin_ns, uint64_t end_ns, const char *label, struct error *error)
+{
+	struct stats counted = {0}; /* streams are counted once */
+	int rc;
+
+	work->label = label;
+	rc = begin_ns < end_ns ? add_streams(work, &counted, streams, count, begin_ns, end_ns, error) : 0;
+	stats->total_ns += counted.total_ns;
+	stats->lived_ns += counted.lived_ns;
+	stats->monitored_ns += counted.monitored_ns;
+	stats->bare_ns += counted.bare_ns;
+	stats->lost_ns += counted.lost_ns;
+	return rc;
+}
+
+/* A mark has a row, if nothing was done in it, too. */
+static int add_instance(struct stats_work *work, struct stats *stats, const uint32_t *streams, uint32_t count,
+	uint64_t begin_ns, uint64_t end_ns, const char *name, uint32_t number, struct error *error)
+{
+	char *label = arena_printf(work->arena, "%s#%u", name, number);
+	struct stats_row *row;
+
+	if (!label)
+		return error_memory(error);
+	work->key.size = 0;
+	put_text(&work->key, label);
+	row = work->key.failed ? NULL : row_of(work, false);
+	if (!row)
+		return error_memory(error);
+	if (!row->time_ns) {
+		row->state = EXTENT_WORK;
+		row->function = UINT32_MAX;
+	}
+	return add_stretch(work, stats, streams, count, begin_ns, end_ns, label, error);
+}
+
+static bool is_of(const struct instances *instances, const struct instance *instance, uint32_t process)
+{
+	return instance->stream == UINT32_MAX || instances->processes.of[instance->stream] == process;
+}
+
+/* The streams of a process, from its first mark to its last one and outside of them. */
+static int add_process(struct stats_work *work, struct stats *stats, const struct instances *instances,
+	uint32_t process, const uint32_t *streams, uint32_t count, struct error *error)
+{
+	uint64_t end_ns = select_end_ns(work->select), at_ns = select_begin_ns(work->select);
+	const char *outside = arena_printf(work->arena, NO_MARK, instances->name);
+	const struct instance *last = NULL;
+	int rc = outside ? 0 : error_memory(error);
+
+	for (size_t i = 0; i <= instances->count && rc == 0; i++) {
+		const struct instance *next = i < instances->count ? &instances->list[i] : NULL;
+		uint64_t until_ns = next ? next->begin_ns : end_ns;
+
+		if (next && !is_of(instances, next, process))
+			continue;
+		until_ns = until_ns < end_ns ? until_ns : end_ns;
+		if (last && last->end_ns > at_ns) {
+			uint64_t to_ns = last->end_ns < until_ns ? last->end_ns : until_ns;
+
+			if (to_ns > at_ns)
+				rc = add_instance(work, stats, streams, count, at_ns, to_ns, instances->name,
+					last->number, error);
+			at_ns = to_ns > at_ns ? to_ns : at_ns;
+		}
+		if (rc == 0 && until_ns > at_ns) {
+			rc = add_stretch(work, stats, streams, count, at_ns, until_ns, outside, error);
+			at_ns = until_ns;
+		}
+		last = next;
+	}
+	return rc;
+}
+
+static int add_marks(struct stats_work *work, struct stats *stats, const struct instances *instances,
+	const uint32_t *streams, uint32_t stream_count, struct error *error)
+{
+	uint32_t *own = arena_calloc(work->arena, (size_t)stream_count + 1, sizeof *own);
+	int rc = own ? 0 : error_memory(error);
+
+	for (uint32_t p = 0; p <= instances->processes.count && rc == 0; p++) {
+		uint32_t process = p < instances->processes.count ? p : STREAM_GROUPS_NONE, count = 0;
+
+		for (uint32_t i = 0; i < stream_count; i++)
+			if (instances->processes.of[streams[i]] == process)
+				own[count++] = streams[i];
+		for (uint32_t i = 0; i < count; i++)
+			stats->streams += !work->derived ||
+					  run_stream(work->run, own[i])->s.kind == STORE_STREAM_CPU;
+		if (count)
+			rc = add_process(work, stats, instances, process, own, count, error);
+	}
+	return rc;
+}
+
 static int compute(struct stats_work *work, struct stats *stats, const uint32_t *streams,
-	uint32_t stream_count, uint64_t begin_ns, uint64_t end_ns, struct error *error)
+	uint32_t stream_count, uint64_t begin_ns, uint64_t end_ns, const struct instances *marks,
+	struct error *error)
 {
 	uint32_t step = work->by == STATS_STREAM ? 1 : stream_count;
 	int rc = 0;
 
 	*stats = (struct stats){0};
 	key_ids_init(&work->row_keys, sizeof(struct stats_key));
-	if (work->groups)
+	if (marks)
+		rc = add_marks(work, stats, marks, streams, stream_count, error);
+	else if (work->groups)
 		rc = add_groups(work, stats, streams, stream_count, begin_ns, end_ns, error);
-	for (uint32_t i = 0; i < stream_count && rc == 0 && !work->groups; i += step)
+	for (uint32_t i = 0; i < stream_count && rc == 0 && !work->groups && !marks; i += step)
 		rc = add_streams(work, stats, streams + i, step, begin_ns, end_ns, error);
 	if (rc == 0)
 		rc = give_rows(work, stats, error);
@@ -503,7 +663,7 @@ int stats_compute(struct stats *stats, struct run *run, const uint32_t *streams,
 {
 	struct stats_work work = {.run = run, .arena = arena, .by = by, .depth = depth};
 
-	return compute(&work, stats, streams, stream_count, begin_ns, end_ns, error);
+	return compute(&work, stats, streams, stream_count, begin_ns, end_ns, NULL, error);
 }
 
 int stats_of_selection(struct stats *stats, struct run *run, const struct select *select, enum stats_by by,
@@ -519,7 +679,25 @@ int stats_of_selection(struct stats *stats, struct run *run, const struct select
 	uint32_t count;
 	const uint32_t *streams = select_streams(select, &count);
 
-	return compute(&work, stats, streams, count, select_begin_ns(select), select_end_ns(select), error);
+	return compute(
+		&work, stats, streams, count, select_begin_ns(select), select_end_ns(select), NULL, error);
+}
+
+int stats_of_marks(struct stats *stats, struct run *run, const struct select *select, const char *name,
+	struct arena *arena, struct error *error)
+{
+	struct stats_work work = {.run = run,
+		.arena = arena,
+		.select = select,
+		.derived = select_state_metrics(select),
+		.by = STATS_STREAM,
+		.depth = select_depth(select)};
+	struct instances instances = {.name = name};
+	uint32_t count;
+	const uint32_t *streams = select_streams(select, &count);
+	int rc = instances_find(&instances, run, select, arena, error);
+
+	return rc ? rc : compute(&work, stats, streams, count, 0, 0, &instances, error);
 }
 
 /* ---- while a figure met a condition ---- */
@@ -585,5 +763,5 @@ int stats_of_when(struct stats *stats, struct run *run, const struct select *sel
 	rc = find_when(&when, run, select, condition, met_ns, arena, error);
 	return rc ? rc
 		  : compute(&work, stats, streams, count, select_begin_ns(select), select_end_ns(select),
-			    error);
+			    NULL, error);
 }

@@ -77,6 +77,14 @@ struct stream_groups;
 int stats_of_selection(struct stats *stats, struct run *run, const struct select *select, enum stats_by by,
 	const struct stream_groups *groups, struct arena *arena, struct error *error);
 
+/* The name of the marks whose instances are rows, by the word of --by: `step`, `@NAME`; NULL: no marks. */
+const char *stats_marks_name(const char *by);
+/* The same by the marks of that name: a row for what the streams of its process did in each, `NAME#N` as
+ * --time @NAME#N counts them, and one for what they did outside. A mark ends where the next one of its process
+ * begins; a moment lasts to the next one of its stream (mark_instances). ERROR_USAGE: there is none. */
+int stats_of_marks(struct stats *stats, struct run *run, const struct select *select, const char *name,
+	struct arena *arena, struct error *error);
+
 /* The same while figures met a condition, such as resident>2GB (timeline/sum/figure.h): a process's figure
  * counts for its streams, a host's for all of the host, a device's for its queues. *met_ns: for how long, all
  * figures together. ERROR_USAGE: no such figure. */

@@ -29,6 +29,13 @@ static int require_state_metrics(const struct run *run, const struct select *sel
 	return 0;
 }
 
+static int require_sums(const struct run *run, const struct select *select, struct error *error)
+{
+	int rc = require_state_metrics(run, select, error);
+
+	return rc ? rc : select_require_sums(select, error);
+}
+
 /* What is asked; *groups: the room, or NULL where rows are no groups. */
 static int ask_rows(enum stats_by *by, struct stream_groups **groups, struct run *run,
 	const struct select *select, bool has_labels, struct arena *arena, struct error *error)
@@ -39,12 +46,10 @@ static int ask_rows(enum stats_by *by, struct stream_groups **groups, struct run
 
 	if (found < 0 || !stream_groups_is_row((enum stream_groups_by)found)) {
 		*groups = NULL;
-		rc = stats_ask_by(select, by, STREAM_GROUPS_ROW_NAMES ", stream or op", error);
+		rc = stats_ask_by(select, by, STREAM_GROUPS_ROW_NAMES ", stream, op, step or @MARK", error);
 	}
 	if (rc == 0)
-		rc = require_state_metrics(run, select, error);
-	if (rc == 0)
-		rc = select_require_sums(select, error);
+		rc = require_sums(run, select, error);
 	if (rc == 0 && *groups)
 		rc = stream_groups_make(
 			*groups, run, streams, count, (enum stream_groups_by)found, has_labels, arena, error);
@@ -67,10 +72,14 @@ int stats_ask(struct stats *stats, struct run *run, const struct select *select,
 {
 	enum stats_by by = STATS_FUNCTION;
 	struct stream_groups room, *groups = &room;
-	int rc = ask_rows(&by, &groups, run, select, has_labels, arena, error);
+	const char *marks = stats_marks_name(select_by(select));
+	int rc = marks ? require_sums(run, select, error)
+		       : ask_rows(&by, &groups, run, select, has_labels, arena, error);
 
 	*stats = (struct stats){0};
-	if (rc == 0)
+	if (rc == 0 && marks)
+		rc = stats_of_marks(stats, run, select, marks, arena, error);
+	else if (rc == 0)
 		rc = stats_of_selection(stats, run, select, by, groups, arena, error);
 	return rc == 0 && stats->monitored_ns == 0 ? coverage_empty(run, select, error) : rc;
 }

@@ -11,11 +11,12 @@
 #include "tui/app/actions.h"
 #include "tui/models/blame_page.h"
 #include "tui/models/stretch.h"
+#include "tui/models/wait_whom.h"
 #include "tui/screen/format_number.h"
 #include "tui/views/views.h"
 
 #define LOOK_NS 60000000000u /* more would be read for longer than a key may take */
-#define THREADS_MOST 64u     /* that are looked at for a deadlock: each costs a scan */
+#define NAME_CELLS 40
 #define BACK "   Backspace goes back"
 
 /* Of what a stream did in [from, until), or in its last minute, the longest stretch of one function; false:
@@ -38,76 +39,13 @@ static bool longest_of(struct session *session, uint32_t stream, uint64_t from_n
 	return longest->end_ns > longest->begin_ns;
 }
 
-static const char *words_of(enum wait_end_by by)
+/* A column that is the stretch's own, its first one: that of its begin may be mostly of what was before. */
+static uint64_t inside(const struct session *session, const struct stretch *stretch)
 {
-	switch (by) {
-	case WAIT_END_HOLDER:
-		return "held the lock";
-	case WAIT_END_LAST:
-		return "came last";
-	case WAIT_END_OPERATION:
-		return "was waited for";
-	case WAIT_END_CHILD:
-		return "is the child that ended";
-	case WAIT_END_THREAD:
-		return "is the thread that ended";
-	case WAIT_END_PEER:
-		return "was at the other end";
-	default:
-		return "let it go on";
-	}
-}
+	uint64_t half_ns = (stretch->end_ns - stretch->begin_ns) / 2;
+	uint64_t column_ns = (uint64_t)session_columns_ns(session, 1);
 
-/* "refresher 1 held the lock", "... for 78 ms" where that is not all of the wait. */
-static void put_who(struct session *session, char *out, size_t size_bytes, const struct wait_end *end)
-{
-	uint64_t held_ns = end->until_ns - end->from_ns;
-	const char *label = rows_stream_label(&session->rows, end->stream);
-	char held[FORMAT_NUMBER_BYTES];
-
-	format_number_short(held, held_ns);
-	if (end->by == WAIT_END_HOLDER && held_ns < end->end_ns - end->begin_ns)
-		snprintf(out, size_bytes, "%s %s for %s", label, words_of(end->by), held);
-	else
-		snprintf(out, size_bytes, "%s %s%s%s%s", label, words_of(end->by), end->cause[0] ? " (" : "",
-			end->cause, end->cause[0] ? ")" : "");
-}
-
-/* "deadlock: audit 2 waits for transfer 1, transfer 1 for audit 2"; false: the wait is in no such circle. */
-static bool put_circle(struct session *session, char *out, size_t size_bytes, uint32_t stream)
-{
-	uint32_t circle[WAIT_END_CIRCLE], count = 0;
-	size_t used;
-	struct error error;
-
-	if (wait_end_circle(circle, &count, session->run, stream, &error) || count < 2)
-		return false;
-	used = (size_t)snprintf(out, size_bytes, "deadlock: ");
-	for (uint32_t i = 0; i < count && used < size_bytes; i++)
-		used += (size_t)snprintf(out + used, size_bytes - used, "%s%s %sfor %s", i ? ", " : "",
-			rows_stream_label(&session->rows, circle[i]), i ? "" : "waits ",
-			rows_stream_label(&session->rows, circle[(i + 1) % count]));
-	return true;
-}
-
-/* A thread that waits for ever without a lock, as for the end of another, may be kept by a deadlock of its
- * process. */
-static bool put_circle_near(struct session *session, char *out, size_t size_bytes, uint32_t stream)
-{
-	const struct run_stream *own = run_stream(session->run, stream);
-	uint32_t looked = 0;
-
-	for (uint32_t i = 0; i < run_stream_count(session->run) && looked < THREADS_MOST; i++) {
-		const struct run_stream *s = run_stream(session->run, i);
-
-		if (i == stream || s->s.kind != STORE_STREAM_CPU || s->store != own->store ||
-			s->s.pid != own->s.pid || s->s.generation != own->s.generation)
-			continue;
-		looked++;
-		if (put_circle(session, out, size_bytes, i))
-			return true;
-	}
-	return false;
+	return stretch->begin_ns + (half_ns < column_ns ? half_ns : column_ns);
 }
 
 static void say_untold(struct session *session, uint32_t stream, const struct wait_end *end)
@@ -118,7 +56,7 @@ static void say_untold(struct session *session, uint32_t stream, const struct wa
 	if (end->by == WAIT_END_ITSELF)
 		session_say(session, "this one came last: it waited for nobody");
 	else if (wait_end_is_open(session->run, stream, end) &&
-		 put_circle_near(session, text, sizeof(text), stream))
+		 wait_whom_put_circle_near(session, text, sizeof(text), stream))
 		session_say(session, "%s: this wait does not end", text);
 	else if (wait_end_is_open(session->run, stream, end))
 		session_say(session, "this wait has not ended, and no record says who it is for");
@@ -140,15 +78,15 @@ static void go_to(struct session *session, uint32_t stream, const struct wait_en
 			      end->begin_ns);
 	if (end->by != WAIT_END_OPERATION &&
 		longest_of(session, end->stream, end->from_ns, until_ns, &longest))
-		at_ns = longest.begin_ns;
+		at_ns = inside(session, &longest);
 	if (!session_go_to(session, end->stream, at_ns))
 		return;
 	if (end->by == WAIT_END_HOLDER && wait_end_is_open(session->run, stream, end) &&
-		put_circle(session, text, sizeof(text), stream)) {
+		wait_whom_put_circle(session, text, sizeof(text), stream)) {
 		session_say(session, "%s" BACK, text);
 		return;
 	}
-	put_who(session, text, sizeof(text), end);
+	wait_whom_put(session, text, sizeof(text), stream, end, NAME_CELLS);
 	session_say(session, "%s: the wait took %s" BACK, text, wait);
 }
 
@@ -236,7 +174,7 @@ static void open_blame(struct session *session, uint32_t stream, const struct st
 	}
 	if (!wait_end_find(&end, session->run, stream, gap->begin_ns, gap->end_ns, &error) &&
 		end.by >= WAIT_END_HOLDER)
-		put_who(session, text, sizeof(text), &end);
+		wait_whom_put(session, text, sizeof(text), stream, &end, NAME_CELLS);
 	session_say(session, "%s; below is what ran in these %s" BACK, text, length);
 }
 

@@ -24,6 +24,7 @@
 #include "tui/models/profile_page.h"
 #include "tui/models/runs_page.h"
 #include "tui/models/source.h"
+#include "tui/models/wait_whom.h"
 #include "tui/session/history.h"
 #include "tui/views/views.h"
 
@@ -185,6 +186,7 @@ void session_close(struct session *session)
 	free(session->info);
 	blame_page_free(session->blame);
 	critical_list_free(session->critical);
+	wait_whom_free(session->whom);
 	advice_page_free(session->advice);
 	alike_page_free(session->alike);
 	runs_page_free(session->runs);

@@ -299,10 +299,16 @@ static bool is_lost_refining(const struct session *session)
 	return session->has_lost_left && !session->layout.is_too_small;
 }
 
+static bool is_whom_refining(const struct session *session)
+{
+	return session->has_whom_left && !session->layout.is_too_small &&
+	       (session->full == &view_jumps || (!session->full && session->pane == &view_jumps));
+}
+
 bool session_is_refining(const struct session *session)
 {
-	return is_lost_refining(session) || is_plot_refining(session) || is_groups_refining(session) ||
-	       is_minimap_refining(session);
+	return is_whom_refining(session) || is_lost_refining(session) || is_plot_refining(session) ||
+	       is_groups_refining(session) || is_minimap_refining(session);
 }
 
 void session_refine(struct session *session, unsigned limit_ms)
@@ -318,6 +324,8 @@ void session_refine(struct session *session, unsigned limit_ms)
 		session->is_restartable = limit_ms > 0;
 		plot_read(session, session->profile, limit_ms);
 		session->is_restartable = false;
+	} else if (is_whom_refining(session)) {
+		view_jumps_look_up(session, limit_ms);
 	} else if (is_lost_refining(session)) {
 		result = read_lost(session, &deadline, &error);
 		session->has_lost_left = session->has_lost_left && !result;

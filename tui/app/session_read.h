@@ -22,8 +22,8 @@ int session_choose_depth(struct session *session, unsigned limit_ms, struct erro
  * says why. */
 int session_read_screen(struct session *session, unsigned limit_ms, struct error *error);
 
-/* Optional data (minimap, sums of groups, plot) is incomplete; session_refine() reads on for about `limit_ms`
- * (0: to the end). Errors become the message. */
+/* Optional data (minimap, sums of groups, plot, who waits were for) is incomplete; session_refine() reads on
+ * for about `limit_ms` (0: to the end). Errors become the message. */
 bool session_is_refining(const struct session *session);
 void session_refine(struct session *session, unsigned limit_ms);
 

@@ -69,8 +69,9 @@ static int put_text(struct session *session, struct advice_page *page, FILE *out
 		return result;
 	result = kernels_open(&kernels, session->run, select, &options, error);
 	if (!result)
-		result = page->is_annotated ? annotate_text(out, kernels, page->width, error)
-					    : advise_text(out, session->run, kernels, ADVISE_TOP, error);
+		result = page->is_annotated
+				 ? annotate_text(out, kernels, page->width, error)
+				 : advise_text(out, session->run, kernels, NULL, ADVISE_TOP, error);
 	kernels_close(kernels);
 	select_free(select);
 	return result;

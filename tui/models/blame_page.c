@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * blame_page.c - runs the blame sweep over all streams of the processes that have a row on the screen: the
- * threads that a GPU waits for may have no row.
+ * threads that a GPU waits for may have no row, and may be of processes that have none.
  */
 #include "tui/models/blame_page.h"
 
@@ -70,12 +70,29 @@ static uint32_t *list_streams(struct session *session, uint32_t *count, bool *ha
 	return streams;
 }
 
+/* Whoever keeps a GPU idle is blamed, also a process that only feeds it (related.h): threads that were chosen
+ * would leave out those of others. */
+static uint32_t keep_queues(const struct session *session, uint32_t *streams, uint32_t count)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (run_stream(session->run, streams[i])->s.kind == STORE_STREAM_GPU)
+			streams[kept++] = streams[i];
+	return kept;
+}
+
 char *blame_page_expression(struct session *session)
 {
+	const struct blame_page *page = blame_page_of(session);
 	uint32_t count;
 	bool has_queue;
 	uint32_t *streams = list_streams(session, &count, &has_queue);
-	char *text = streams ? session_expression_of(session, streams, count) : NULL;
+	char *text;
+
+	if (streams && page && page->of == BLAME_GPU_IDLE && has_queue)
+		count = keep_queues(session, streams, count);
+	text = streams ? session_expression_of(session, streams, count) : NULL;
 
 	free(streams);
 	return text;
@@ -308,12 +325,14 @@ static void take_sweep(struct session *session, struct blame_page *page, bool wa
 	uint32_t count;
 	bool has_queue;
 	uint32_t *streams = list_streams(session, &count, &has_queue);
-	uint64_t key =
-		streams ? store_hash64(streams, count * sizeof(*streams), run_end_ns(session->run)) : 0;
+	uint64_t key;
 	struct error error;
 
 	if (!page->is_of_chosen)
 		page->of = has_queue ? BLAME_GPU_IDLE : BLAME_WAITING;
+	if (streams && page->of == BLAME_GPU_IDLE && has_queue)
+		count = keep_queues(session, streams, count);
+	key = streams ? store_hash64(streams, count * sizeof(*streams), run_end_ns(session->run)) : 0;
 	if (streams &&
 		(page->begin_ns != session->frame.begin_ns || page->end_ns != session->frame.end_ns ||
 			page->streams != key || page->swept_of != page->of || page->has_gaps < wants_gaps ||

@@ -84,6 +84,7 @@ struct open_runs;
 struct profile_page;
 struct runs_page;
 struct source;
+struct wait_whom;
 
 struct session {
 	struct run *run;
@@ -94,6 +95,7 @@ struct session {
 	struct profile_page *profile; /* NULL: not asked for yet */
 	struct blame_page *blame;
 	struct critical_list *critical; /* NULL: not asked for yet */
+	struct wait_whom *whom;
 	struct advice_page *advice;
 	struct alike_page *alike;
 	struct lanes *lanes;	  /* figures over time below the rows; NULL: none */
@@ -158,6 +160,7 @@ struct session {
 				    */
 	bool is_put_off;	   /* a key stopped the read: set by progress_keys.c */
 	bool has_groups_left;	   /* sums of groups on the screen are incomplete */
+	bool has_whom_left;	   /* who waits in the list were for is not looked up yet */
 	bool has_lost_left;	   /* losses of streams beyond the screen are not read yet */
 	bool is_redraw;		   /* the terminal must be cleared */
 	bool is_done;

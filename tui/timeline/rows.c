@@ -114,16 +114,18 @@ void rows_fini(struct rows *rows)
 /* Streams keep their ids, so a node is known by its stream and kind. */
 static int take_flags(struct rows *rows, const struct rows *old, struct error *error)
 {
-	const struct rows_node **by_stream = calloc((size_t)rows->stream_count * 4 + 1, sizeof(*by_stream));
+	const struct rows_node **by_stream =
+		calloc((size_t)rows->stream_count * ROWS_KIND_COUNT + 1, sizeof(*by_stream));
 
 	if (!by_stream)
 		return error_memory(error);
 	for (uint32_t i = 0; i < old->node_count; i++)
 		if (old->nodes[i].stream < rows->stream_count)
-			by_stream[old->nodes[i].stream * 4 + old->nodes[i].kind] = &old->nodes[i];
+			by_stream[old->nodes[i].stream * ROWS_KIND_COUNT + old->nodes[i].kind] =
+				&old->nodes[i];
 	for (uint32_t i = 0; i < rows->node_count; i++) {
 		struct rows_node *node = &rows->nodes[i];
-		const struct rows_node *from = by_stream[node->stream * 4 + node->kind];
+		const struct rows_node *from = by_stream[node->stream * ROWS_KIND_COUNT + node->kind];
 		if (!from)
 			continue;
 		node->is_folded = from->is_folded;
@@ -170,13 +172,16 @@ int rows_filter(struct rows *rows, const uint32_t *streams, uint32_t count, stru
 	}
 	free(rows->is_filtered);
 	rows->is_filtered = is_filtered;
+	for (uint32_t i = 0; streams && i < rows->node_count; i++)
+		if (rows->nodes[i].kind == ROWS_POOL)
+			rows->nodes[i].is_folded = false;
 	rows_update(rows);
 	return 0;
 }
 
 bool rows_is_group(const struct rows_node *node)
 {
-	return node->kind == ROWS_PROCESS || node->kind == ROWS_DEVICE;
+	return node->kind == ROWS_PROCESS || node->kind == ROWS_DEVICE || node->kind == ROWS_POOL;
 }
 
 uint32_t rows_process(const struct rows *rows, uint32_t node)

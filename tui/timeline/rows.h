@@ -4,6 +4,7 @@
  * Made from the run's stream table alone; no records are read for a row before it is on the screen.
  *
  *   nodes    process, its threads, its devices, their queues, next process ... (a pre-order tree)
+ *            threads of a pool that hardly does anything stand in one group, folded at first (rows_build.c)
  *   shown    the nodes that are rows now: nothing folded away, hidden or filtered out; pinned ones first
  *
  * A process that is a single stream is that one row, without a group row above it.
@@ -20,7 +21,7 @@
 /* Of rows that stand side by side. */
 enum rows_order { ROWS_BY_IDENTITY, ROWS_BY_NAME, ROWS_BY_BEGIN, ROWS_BY_RECORDS, ROWS_ORDER_COUNT };
 
-enum rows_kind { ROWS_PROCESS, ROWS_THREAD, ROWS_DEVICE, ROWS_QUEUE };
+enum rows_kind { ROWS_PROCESS, ROWS_THREAD, ROWS_DEVICE, ROWS_QUEUE, ROWS_POOL, ROWS_KIND_COUNT };
 
 struct rows_node {
 	enum rows_kind kind;
@@ -64,7 +65,7 @@ void rows_fini(struct rows *rows);
 /* After run_renew(): adds new streams; keeps which rows are folded, hidden or pinned. */
 int rows_renew(struct rows *rows, const struct run *run, struct error *error);
 
-/* Shows only these streams; NULL removes the filter. */
+/* Shows only these streams, those of pools, too; NULL removes the filter. */
 int rows_filter(struct rows *rows, const uint32_t *streams, uint32_t count, struct error *error);
 /* Call after changing a flag of a node, or the order. */
 void rows_update(struct rows *rows);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rows_build.c - sorts the streams of a run into a tree of rows: process > CPU threads, device > queues.
- * Reads only the stream table.
+ * Reads only the stream table. Libraries start a thread for each core that then waits: of a process that has
+ * many which hardly do anything, these stand behind its other threads, as one group.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,10 @@
 #include "tui/timeline/rows.h"
 #include "tui/timeline/rows_tree.h"
 
-#define HOSTS_MAX 256u /* more are not told apart */
+#define HOSTS_MAX 256u	/* more are not told apart */
+#define POOL_LEAST 8u	/* threads; fewer stand for themselves */
+#define POOL_PARTS 100u /* each has less than such a part of the records of its process's busiest thread */
+#define POOL_LINES_MAX 400u /* runs of more streams begin folded */
 
 /* The same process: streams of one rank, host, pid and generation. */
 static int compare_process(const struct run_stream *a, const struct run_stream *b)
@@ -132,6 +136,69 @@ static uint32_t add_stream(struct builder *b, enum rows_kind kind, uint32_t at, 
 	return node;
 }
 
+static uint64_t count_records(const struct run_stream *s)
+{
+	uint64_t records = 0;
+
+	for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
+		records += s->s.count[track];
+	return records;
+}
+
+/* Records of a thread that is not in the pool of its process; 0: it has none. */
+static uint64_t pool_limit(const struct builder *b, uint32_t at, uint32_t end)
+{
+	uint64_t most = 0;
+	uint32_t few = 0;
+
+	if (b->rows->line_count > POOL_LINES_MAX)
+		return 0;
+	for (uint32_t i = at; i < end; i++) {
+		const struct run_stream *s = peek(b->run, b->order[i]);
+		uint64_t records = s->s.kind == STORE_STREAM_CPU ? count_records(s) : 0;
+
+		most = records > most ? records : most;
+	}
+	for (uint32_t i = at; i < end; i++) {
+		const struct run_stream *s = peek(b->run, b->order[i]);
+
+		few += s->s.kind == STORE_STREAM_CPU && s->s.thread && count_records(s) < most / POOL_PARTS;
+	}
+	return few >= POOL_LEAST ? most / POOL_PARTS : 0;
+}
+
+static bool is_in_pool(const struct run_stream *s, uint64_t limit)
+{
+	return limit && s->s.thread && count_records(s) < limit;
+}
+
+/* The threads of a process that are, or are not, in its pool. Returns where its queues begin. */
+static uint32_t add_threads(
+	struct builder *b, uint32_t at, uint32_t end, uint32_t parent, uint64_t limit, bool is_pool)
+{
+	for (; at < end; at++) {
+		const struct run_stream *s = peek(b->run, b->order[at]);
+
+		if (s->s.kind != STORE_STREAM_CPU)
+			break;
+		if (is_in_pool(s, limit) == is_pool)
+			add_stream(b, ROWS_THREAD, at, s, parent, is_pool ? 2 : 1);
+	}
+	return at;
+}
+
+static void add_pool(struct builder *b, uint32_t at, uint32_t end, uint32_t process, uint64_t limit)
+{
+	uint32_t first = at, pool;
+
+	while (!is_in_pool(peek(b->run, b->order[first]), limit))
+		first++;
+	pool = add_node(b, ROWS_POOL, b->order[first], process, 1);
+	add_threads(b, at, end, pool, limit, true);
+	b->rows->nodes[pool].next = b->rows->node_count;
+	b->rows->nodes[pool].is_folded = true;
+}
+
 static uint32_t add_device(struct builder *b, uint32_t at, uint32_t end, uint32_t process)
 {
 	const uint32_t number = peek(b->run, b->order[at])->s.device;
@@ -163,14 +230,13 @@ static void count_host(struct builder *b, const struct run_stream *first)
 
 static void add_threads_and_devices(struct builder *b, uint32_t at, uint32_t end, uint32_t process)
 {
-	while (at < end) {
-		const struct run_stream *s = peek(b->run, b->order[at]);
+	uint64_t limit = pool_limit(b, at, end);
+	uint32_t devices = add_threads(b, at, end, process, limit, false);
 
-		if (s->s.kind == STORE_STREAM_CPU)
-			add_stream(b, ROWS_THREAD, at++, s, process, 1);
-		else
-			at = add_device(b, at, end, process);
-	}
+	if (limit)
+		add_pool(b, at, devices, process, limit);
+	while (devices < end)
+		devices = add_device(b, devices, end, process);
 }
 
 /* The processes whose children are being added, by their depth: each ends the branches of those below. */

@@ -134,8 +134,8 @@ static const char *thread_label(struct rows_labels *labels, const struct rows *r
 	const char *name;
 	uint32_t number;
 
-	if (labels->named != rows->nodes[node].parent)
-		take_names(labels, rows, rows->nodes[node].parent);
+	if (labels->named != rows_process(rows, node))
+		take_names(labels, rows, rows_process(rows, node));
 	s = peek(labels, rows->nodes[node].stream);
 	if (s->s.thread == 0)
 		return "main";
@@ -157,7 +157,15 @@ static struct labels of_thread(struct rows_labels *labels, const struct rows *ro
 	const char *label = thread_label(labels, rows, node);
 
 	return (struct labels){label, label,
-		label ? join(labels, rows_long_label(rows, rows->nodes[node].parent), label) : NULL};
+		label ? join(labels, rows_long_label(rows, rows_process(rows, node)), label) : NULL};
+}
+
+static struct labels of_pool(struct rows_labels *labels, const struct rows_node *pool, uint32_t node)
+{
+	uint32_t count = pool->next - node - 1;
+	const char *label = arena_printf(&labels->arena, "%u idle threads", count);
+
+	return (struct labels){label, arena_printf(&labels->arena, "%u idle", count), label};
 }
 
 static struct labels of_device(struct rows_labels *labels, const struct run_stream *first)
@@ -184,6 +192,8 @@ static struct labels make(struct rows_labels *labels, const struct rows *rows, u
 		return of_process(labels, n->stream, peek(labels, n->stream));
 	if (n->kind == ROWS_THREAD)
 		return of_thread(labels, rows, node);
+	if (n->kind == ROWS_POOL)
+		return of_pool(labels, n, node);
 	return n->kind == ROWS_DEVICE ? of_device(labels, peek(labels, n->stream))
 				      : of_queue(labels, peek(labels, n->stream));
 }

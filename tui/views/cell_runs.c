@@ -11,7 +11,7 @@
 #include "tui/screen/palette.h"
 #include "tui/screen/text.h"
 
-#define NAME_AT 2	  /* a state's name stands this far inside its run */
+#define NAME_AT 2	  /* a state's name stands this far inside its run, or by one where that is tight */
 #define NAME_MIN_COLOUR 4 /* shorter runs have no name where colour tells them apart */
 
 static enum grid_style plain_style(const struct session *session, const struct cell *cell, bool is_ink)
@@ -145,24 +145,34 @@ static void name_block(
 		block_style(place, cell, false));
 }
 
+/* A wait in a construct of OpenMP is one; roots and unknown places say nothing. */
+static bool says_what(const struct run_function *function)
+{
+	return !function->is_placeholder || strncmp(function->name, "<omp ", 5) == 0;
+}
+
 /* Name of a run of a state, if there is one and all of it has room between its glyphs. */
 static void name_state(
 	const struct cell_runs_place *place, uint32_t from, uint32_t cells, const struct cell *cell)
 {
 	const struct run_function *function;
 	char name[LABEL_BYTES] = "";
+	int at = NAME_AT, length;
 
 	if (cell->state == EXTENT_UNMONITORED)
 		strcpy(name, "not monitored");
 	if (cell->function != UINT32_MAX) {
 		function = run_function(place->session->run, cell->function);
-		if (!function->is_placeholder)
+		if (says_what(function))
 			label_fit(name, function->name, (int)cells, LABEL_CELL, place->grid->is_ascii);
 	}
-	if (!name[0] || text_cells(name) + 2 * NAME_AT > (int)cells || strstr(name, "\xe2\x80\xa6"))
+	length = text_cells(name);
+	if (length + 2 * at > (int)cells)
+		at = 1;
+	if (!length || length + 2 * at > (int)cells || strstr(name, "\xe2\x80\xa6"))
 		return;
-	grid_text(place->grid, place->row, place->column + (int)from * place->wide + NAME_AT, (int)cells,
-		name, state_style((enum extent_state)cell->state));
+	grid_text(place->grid, place->row, place->column + (int)from * place->wide + at, (int)cells, name,
+		state_style((enum extent_state)cell->state));
 }
 
 /* A column of a run in which all did nothing but wait; NULL: one of them shows work, or none is only a wait.

@@ -2,15 +2,18 @@
 /*
  * view_jumps.c - the longest waits and gaps on the screen, each a jump: stretches of columns in which a
  * stream does no work, from the cells that are drawn, so that it costs nothing to ask. Waits for the end of a
- * thread or child come last: a parent waits as long as its children live, which tells nothing.
+ * thread or child come last: a parent waits as long as its children live, which tells nothing. Who each wait
+ * was for is looked up behind the picture, for the lines that are shown.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tui/models/critical_list.h"
+#include "tui/models/wait_whom.h"
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
+#include "tui/session/deadline.h"
 #include "tui/views/views.h"
 
 #define JUMPS_MAX 200u
@@ -19,6 +22,7 @@
 #define CALL_CELLS 28
 #define CALLS_ROOM 60 /* with less only the function at the depth is told */
 #define CALLS_MORE 24 /* "preempted in " and so on */
+#define CALLS_LEAST 8 /* beside who it was for */
 
 enum jump_awaits {
 	OTHERS, /* or not known */
@@ -222,25 +226,87 @@ static int draw_place(struct session *session, struct grid *grid, int row, uint6
 	return 30 + label;
 }
 
-static void draw_jump(
-	struct session *session, struct grid *grid, int row, const struct jump *jump, bool has_cursor)
+/* "blocked in read_accounts/pthread_mutex_lock: audit 2 held the lock": who it was for goes before the calls
+ * where both have no room. */
+static void put_jump(struct session *session, char out[LABEL_BYTES], const struct jump *jump,
+	const char *whom, int room, bool is_ascii)
 {
-	struct cell_share share = {
-		.state = (enum extent_state)jump->cell.state, .function = jump->cell.function};
+	struct cell_share share = {.state = (enum extent_state)jump->cell.state, .function = UINT32_MAX};
+	int calls_room = room - CALLS_MORE;
+	char calls[LABEL_BYTES] = "";
+	size_t used;
+
+	if (strncmp(whom, "deadlock", 8) == 0) { /* needs the room, and says all */
+		snprintf(out, LABEL_BYTES, "%s", whom);
+		return;
+	}
+	if (*whom) {
+		session_share_name(session, out, &share, LABEL_TABLE, room);
+		calls_room = room - text_cells(out) - text_cells(whom) - 6; /* " in ", ": " */
+	}
+	if (room >= CALLS_ROOM && calls_room >= CALLS_LEAST)
+		put_calls(session, jump->context, calls, calls_room, is_ascii);
+	if (!calls[0] && !*whom)
+		share.function = jump->cell.function;
+	session_share_name(session, out, &share, LABEL_TABLE, room);
+	used = strlen(out);
+	used += (size_t)snprintf(
+		out + used, LABEL_BYTES - used, "%s%.*s", calls[0] ? " in " : "", LABEL_BYTES / 2, calls);
+	if (used < LABEL_BYTES)
+		snprintf(out + used, LABEL_BYTES - used, "%s%s", *whom ? ": " : "", whom);
+}
+
+static void draw_jump(struct session *session, struct grid *grid, int row, const struct jump *jump,
+	const char *whom, bool has_cursor)
+{
 	int column = draw_place(session, grid, row, jump->begin_ns, jump->length_ns,
 		rows_long_label(&session->rows, jump->node), has_cursor);
-	int room = grid->columns - column;
-	char text[LABEL_BYTES], calls[LABEL_BYTES] = "";
+	char text[LABEL_BYTES];
 
-	if (room >= CALLS_ROOM)
-		put_calls(session, jump->context, calls, room - CALLS_MORE, grid->is_ascii);
-	if (calls[0])
-		share.function = UINT32_MAX;
-	session_share_name(session, text, &share, LABEL_TABLE, room);
-	if (calls[0]) /* "blocked in read_accounts/pthread_mutex_lock" */
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), " in %.*s", LABEL_BYTES - 64,
-			calls);
-	grid_text(grid, row, column, room, text, GRID_GREY);
+	put_jump(session, text, jump, whom, grid->columns - column, grid->is_ascii);
+	grid_text(grid, row, column, grid->columns - column, text, GRID_GREY);
+}
+
+/* ---- who they were for ---- */
+
+/* Of a line; NULL: to be looked up. A queue's idle time is for the launch that ends it: Enter goes there. */
+static const char *whom_of(struct session *session, const struct jump *jump)
+{
+	const struct rows_node *node = &session->rows.nodes[jump->node];
+
+	if (node->kind != ROWS_THREAD || jump->cell.state == EXTENT_RUNNABLE)
+		return "";
+	return wait_whom_text(session, node->stream, jump->begin_ns, jump->length_ns);
+}
+
+/* False: a key interrupted it. */
+static bool look_up(struct session *session, const struct jump *jump)
+{
+	return whom_of(session, jump) || wait_whom_find(session, session->rows.nodes[jump->node].stream,
+						 jump->begin_ns, jump->length_ns);
+}
+
+/* The first line that is shown of so many. */
+static uint32_t first_line(const struct session *session, uint32_t room)
+{
+	return session->jump >= room ? session->jump - room + 1 : 0;
+}
+
+void view_jumps_look_up(struct session *session, unsigned limit_ms)
+{
+	const struct grid_area *area =
+		session->full == &view_jumps ? &session->layout.full : &session->layout.pane;
+	struct jumps *jumps = session->is_unread ? NULL : take(session);
+	struct deadline deadline = deadline_in(limit_ms);
+	uint32_t room = area->rows > 1 ? (uint32_t)area->rows - 1 : 0, first = first_line(session, room);
+
+	for (uint32_t i = first; jumps && i < jumps->count && i < first + room; i++)
+		if (deadline_is_past(&deadline) || !look_up(session, &jumps->items[i])) {
+			free(jumps);
+			return;
+		}
+	free(jumps);
+	session->has_whom_left = false;
 }
 
 /* ---- the critical path ---- */
@@ -281,7 +347,7 @@ static void critical_draw(
 		is_there ? GRID_HEADING : GRID_GREY);
 	if (session->jump >= list->count)
 		session->jump = list->count ? list->count - 1 : 0;
-	first = session->jump >= room ? session->jump - room + 1 : 0;
+	first = first_line(session, room);
 	for (uint32_t i = first; i < list->count && i < first + room; i++)
 		draw_stretch(
 			session, grid, area.row + 1 + (int)(i - first), &list->items[i], i == session->jump);
@@ -300,6 +366,7 @@ static void jumps_draw(struct session *session, struct grid *grid, struct grid_a
 	uint32_t room = (uint32_t)(area.rows - 1), first;
 	char all[FORMAT_NUMBER_BYTES], text[160];
 
+	session->has_whom_left = false;
 	if (area.rows >= 2 && !session->is_unread && shows_critical(session)) {
 		critical_draw(session, grid, area, session->critical);
 		return;
@@ -319,10 +386,18 @@ static void jumps_draw(struct session *session, struct grid *grid, struct grid_a
 			     : "No stream on the screen waits as long as a column: 0 shows the whole run, w "
 			       "looks closer.",
 		jumps->count ? GRID_HEADING : GRID_GREY);
-	first = session->jump >= room ? session->jump - room + 1 : 0;
-	for (uint32_t i = first; i < jumps->count && i < first + room; i++)
-		draw_jump(
-			session, grid, area.row + 1 + (int)(i - first), &jumps->items[i], i == session->jump);
+	first = first_line(session, room);
+	for (uint32_t i = first; i < jumps->count && i < first + room; i++) {
+		const struct jump *jump = &jumps->items[i];
+		const char *whom;
+
+		if (!session->is_restartable) /* a picture alone: nothing is read behind it */
+			look_up(session, jump);
+		whom = whom_of(session, jump);
+		session->has_whom_left = session->has_whom_left || !whom;
+		draw_jump(session, grid, area.row + 1 + (int)(i - first), jump, whom ? whom : "",
+			i == session->jump);
+	}
 	free(jumps);
 }
 

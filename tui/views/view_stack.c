@@ -260,18 +260,29 @@ static int draw_frames(struct session *session, struct grid *grid, const struct 
 	return row;
 }
 
+/* Outside its life a stream has no state: which side of it that is. */
+static void put_state(const struct session *session, char out[LABEL_BYTES], uint32_t stream,
+	const struct cell_share *share, int cells)
+{
+	if (share->state == EXTENT_ABSENT)
+		strcpy(out, session_is_before(session, stream) ? "not started" : "ended");
+	else
+		session_share_name(session, out, share, LABEL_STACK, cells);
+}
+
 static int draw_also(struct session *session, struct grid *grid, const struct grid_area *area, int row,
 	int end, const struct stack *stack)
 {
 	char share[FORMAT_NUMBER_BYTES], name[LABEL_BYTES];
+	uint32_t stream;
 
-	if (stack->share_count < 2 || row + 1 >= end)
+	if (stack->share_count < 2 || row + 1 >= end || !session_stream(session, &stream))
 		return row;
 	grid_text(grid, row++, area->column, area->columns, "also in this cell:", GRID_GREY);
 	for (size_t i = 1; i < stack->share_count && i <= STACK_ALSO && row < end; i++) {
 		format_number_share(share, stack->shares[i].time_ns, stack->column_ns, 0);
 		grid_text_right(grid, row, area->column, 6, share, GRID_TEXT);
-		session_share_name(session, name, &stack->shares[i], LABEL_STACK, area->columns - 8);
+		put_state(session, name, stream, &stack->shares[i], area->columns - 8);
 		grid_text(grid, row++, area->column + 8, area->columns - 8, name, GRID_TEXT);
 	}
 	return row;
@@ -356,7 +367,7 @@ static void draw_group(
 		if (cell.kind == CELL_MIXED)
 			strcpy(name, "mixed");
 		else
-			session_share_name(session, name, &share, LABEL_STACK, area->columns - 12);
+			put_state(session, name, n->stream, &share, area->columns - 12);
 		grid_text(grid, row++, area->column + 12, area->columns - 12, name, GRID_TEXT);
 	}
 }
@@ -365,6 +376,7 @@ static void draw_body(struct session *session, struct grid *grid, const struct g
 	const struct stack *stack)
 {
 	int end = area->row + area->rows, also = (int)stack->share_count - 1;
+	uint32_t stream;
 	char text[LABEL_BYTES];
 	bool is_group = session_row(session) != UINT32_MAX &&
 			rows_is_group(&session->rows.nodes[session->state.node]);
@@ -382,8 +394,8 @@ static void draw_body(struct session *session, struct grid *grid, const struct g
 								      : "depth %u, this path has %u",
 			depth_of(session, stack), stack->scope_count - 1);
 		grid_text(grid, row++, area->column, area->columns, text, GRID_GREY);
-	} else if (!stack->scope_count && stack->share_count) {
-		session_share_name(session, text, &stack->shares[0], LABEL_STACK, area->columns - 5);
+	} else if (!stack->scope_count && stack->share_count && session_stream(session, &stream)) {
+		put_state(session, text, stream, &stack->shares[0], area->columns - 5);
 		grid_text(grid, row++, area->column + 5, area->columns - 5, text, GRID_TEXT);
 	}
 	if (also)

@@ -124,7 +124,7 @@ static void draw_heading(struct session *session, struct grid *grid, int row, co
 	snprintf(text, sizeof(text), "records%s", mark[1]);
 	grid_text_right(grid, row, table->records_end - 9, 9, text, GRID_HEADING);
 	if (is_wide)
-		grid_text(grid, row, table->bar, 48, "share of all work; states: of the streams' life",
+		grid_text(grid, row, table->bar, 48, "share of all work; of a state: of all life",
 			GRID_HEADING);
 }
 

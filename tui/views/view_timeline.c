@@ -147,7 +147,8 @@ static int indent_of(const struct rows *rows, const struct rows_node *n, int wid
 	int step = width < 12 ? 1 : 2;
 	int depth = rows->order != ROWS_BY_IDENTITY ? 0 : n->depth > DEPTHS_SHOWN ? DEPTHS_SHOWN : n->depth;
 
-	return depth * (width < 24 ? 1 : 2) + (n->level == 2 || n->kind == ROWS_DEVICE ? step : 0);
+	return depth * (width < 24 ? 1 : 2) +
+	       (n->level == 2 || n->kind == ROWS_DEVICE || n->kind == ROWS_POOL ? step : 0);
 }
 
 static bool has_triangle(const struct rows *rows, uint32_t node)

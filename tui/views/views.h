@@ -38,6 +38,8 @@ void view_lanes_draw(struct session *session, struct grid *grid);
 void path_line_draw(struct session *session, struct grid *grid);
 /* view_source.c: the source of the profile's scope, or of the cursor's frame. */
 void view_source_draw_at(struct session *session, struct grid *grid, struct grid_area area, bool is_profile);
+/* view_jumps.c: looks up who the waits that it shows were for, for about `limit_ms` (0: to the end). */
+void view_jumps_look_up(struct session *session, unsigned limit_ms);
 /* view_help.c: opens the help at a heading (NULL: at its begin); looks for session->find in it. */
 void view_help_open(struct session *session, const char *heading);
 void view_help_find(struct session *session, bool is_back);

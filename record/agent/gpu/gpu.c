@@ -186,6 +186,8 @@ uint64_t gpu_correlation(void)
 	return OWN_CORRELATIONS + atomic_fetch_add(&gpu.correlation, 1);
 }
 
+void (*gpu_launch_watch)(struct thread *t, uint32_t node);
+
 static void launch_put(uint64_t correlation, uint64_t begin_ns, uint8_t flags)
 {
 	uint64_t end_ns = process_now_ns();
@@ -193,8 +195,12 @@ static void launch_put(uint64_t correlation, uint64_t begin_ns, uint8_t flags)
 	struct thread *t = trace_begin();
 
 	if (t) {
-		trace_launch(t, trace_callpath(t), correlation, begin_ns, end_ns, flags);
+		uint32_t node = trace_callpath(t);
+
+		trace_launch(t, node, correlation, begin_ns, end_ns, flags);
 		trace_end(t);
+		if (gpu_launch_watch)
+			gpu_launch_watch(t, node);
 	}
 	errno = error;
 }

@@ -12,6 +12,7 @@
 #include "record/agent/base/wrap.h"
 #include "record/agent/gpu/nvtx_name.h"
 #include "record/agent/process/process.h"
+#include "record/agent/sample/start_stop.h"
 #include "record/agent/sample/trace.h"
 
 #define DEPTH_MAX 64
@@ -76,6 +77,13 @@ static struct {
 } started[STARTED_MAX];
 static _Atomic uint64_t started_count;
 
+static void step_note(const struct nvtx_name *name)
+{
+	const char *text = name->registered ? name->registered->text : name->name;
+
+	start_stop_step_note(name->registered && strncmp(text, "name=", 5) == 0 ? text + 5 : text);
+}
+
 static int push(struct nvtx_name name)
 {
 	struct range *range = range_at(depth);
@@ -84,6 +92,7 @@ static int push(struct nvtx_name name)
 	if (range)
 		*range = (struct range){0};
 	if (t) {
+		step_note(&name);
 		*range = (struct range){
 			process_now_ns(), trace_callpath(t), nvtx_name_text(t, &name), t->ring.shared->claim};
 		trace_end(t);
@@ -122,6 +131,7 @@ static uint64_t start(struct nvtx_name name)
 	if (!atomic_compare_exchange_strong(&started[id % STARTED_MAX].id, &none, id))
 		return id;
 	started[id % STARTED_MAX].begin_ns = process_now_ns();
+	step_note(&name);
 	if (!name.registered) {
 		snprintf(text, NVTX_NAME_BYTES, "%s", name.name);
 		name.name = text;

@@ -132,22 +132,13 @@ static created_function created; /* libjvm's JNI_GetCreatedJavaVMs */
 static int library_look(struct dl_phdr_info *info, size_t bytes, void *nothing)
 {
 	const char *slash = strrchr(info->dlpi_name, '/');
-	uint64_t begin = UINT64_MAX, end = 0, address;
 	struct python_symbols symbols;
+	uint64_t address;
 
 	(void)bytes, (void)nothing;
 	if (strcmp(slash ? slash + 1 : info->dlpi_name, "libjvm.so") != 0)
 		return 0;
-	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-		uint64_t at = info->dlpi_addr + segment->p_vaddr;
-
-		if (segment->p_type != PT_LOAD)
-			continue;
-		begin = at < begin ? at : begin;
-		end = at + segment->p_memsz > end ? at + segment->p_memsz : end;
-	}
-	if (!python_symbols_open(&symbols, begin & ~UINT64_C(4095), end, info->dlpi_addr))
+	if (!python_symbols_loaded(&symbols, info))
 		return 1;
 	address = python_symbols_find(&symbols, "JNI_GetCreatedJavaVMs");
 	memcpy(&created, &address, sizeof(created));

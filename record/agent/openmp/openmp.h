@@ -65,6 +65,7 @@ enum openmp_kind {
 	OPENMP_OPEN,   /* in the call that opens a region, outside its body */
 	OPENMP_JOIN,   /* the same, after its body */
 	OPENMP_REGION, /* in its body */
+	OPENMP_BACKWARD, /* no construct of OpenMP: see torch_backward.c */
 	OPENMP_TASK,
 	OPENMP_BARRIER,
 	OPENMP_TASKWAIT,

@@ -136,6 +136,9 @@ HOT static unsigned constructs_of(const struct openmp_record *record, uint64_t t
 	case OPENMP_TASK:
 		to[0] = EVENT_FRAME_OMP_TASK;
 		return 1;
+	case OPENMP_BACKWARD:
+		to[0] = EVENT_FRAME_BACKWARD;
+		return 1;
 	case OPENMP_JOIN:
 		to[0] = EVENT_FRAME_OMP_BARRIER;
 		to[1] = EVENT_FRAME_OMP_REGION;

@@ -62,6 +62,22 @@ bool python_symbols_open(struct python_symbols *of, uint64_t begin, uint64_t end
 	return of->hash && of->symbols && of->names;
 }
 
+bool python_symbols_loaded(struct python_symbols *of, const struct dl_phdr_info *info)
+{
+	uint64_t begin = UINT64_MAX, end = 0;
+
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		uint64_t at = info->dlpi_addr + segment->p_vaddr;
+
+		if (segment->p_type != PT_LOAD)
+			continue;
+		begin = at < begin ? at : begin;
+		end = at + segment->p_memsz > end ? at + segment->p_memsz : end;
+	}
+	return end && python_symbols_open(of, begin & ~UINT64_C(4095), end, info->dlpi_addr);
+}
+
 static uint32_t hash_of(const char *name)
 {
 	uint32_t hash = 5381;

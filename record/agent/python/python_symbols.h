@@ -21,6 +21,10 @@ struct python_symbols {
 /* The tables of the module mapped at [begin, end). False: it has none. */
 bool python_symbols_open(struct python_symbols *of, uint64_t begin, uint64_t end, uint64_t bias);
 
+/* The same of one that dl_iterate_phdr(3) tells of. */
+struct dl_phdr_info;
+bool python_symbols_loaded(struct python_symbols *of, const struct dl_phdr_info *info);
+
 /* Runtime address of a defined symbol, 0: none. */
 uint64_t python_symbols_find(const struct python_symbols *of, const char *name);
 /* The same, with its size as the table has it. */

@@ -259,6 +259,19 @@ static struct thread *own_begin(void)
 	return process_is_own() ? trace_begin() : NULL;
 }
 
+static _Atomic bool has_steps;
+
+void start_stop_step_note(const char *name)
+{
+	if (name && strcmp(name, "step") == 0)
+		atomic_store_explicit(&has_steps, true, memory_order_relaxed);
+}
+
+bool start_stop_has_steps(void)
+{
+	return atomic_load_explicit(&has_steps, memory_order_relaxed);
+}
+
 void start_stop_mark(const char *name)
 {
 	struct thread *t = own_begin();
@@ -266,6 +279,7 @@ void start_stop_mark(const char *name)
 
 	if (!t)
 		return;
+	start_stop_step_note(name);
 	span.h.node = trace_callpath(t);
 	span.attributes = name_text(t, name);
 	span.begin_ns = span.end_ns = process_now_ns();
@@ -287,6 +301,7 @@ void start_stop_span_open(uint32_t operation, const char *name)
 	}
 	span = &t->open[t->open_count++];
 	*span = (struct event_span){.operation = operation, .link = EVENT_PROGRAM_SPAN + t->open_serial++};
+	start_stop_step_note(name);
 	span->h.node = trace_callpath(t);
 	span->attributes = name_text(t, name);
 	span->begin_ns = process_now_ns();

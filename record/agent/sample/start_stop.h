@@ -61,6 +61,10 @@ void start_stop_mark(const char *name);
 void start_stop_span_open(uint32_t operation, const char *name);
 void start_stop_span_close(uint32_t operation);
 
+/* A mark or range of this name begins: from the first `step` on the program has steps of its own. */
+void start_stop_step_note(const char *name);
+bool start_stop_has_steps(void);
+
 /* Closes the spans that the calling thread left open. */
 void start_stop_thread_end(struct thread *t);
 

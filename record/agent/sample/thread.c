@@ -349,7 +349,8 @@ void thread_lost(struct thread *t)
 	uint64_t now_ns = process_now_ns(), rest;
 
 	t->source->disarm(t);
-	if (ring_enter(&t->ring)) { /* it may have ended ahead of the sample that its saved weight waits for */
+	if (ring_enter(
+		    &t->ring)) { /* it may have ended ahead of the sample that its saved weight waits for */
 		sample_publish_pathless(t, now_ns);
 		rest = sample_saved_take(t);
 		if (rest)

@@ -32,6 +32,8 @@ struct trace_text {
 
 #define THREAD_MPI_WORDS 544u
 #define THREAD_NVTX_WORDS 192u
+#define THREAD_TORCH_WORDS 368u
+#define THREAD_TORCH_OPERATOR_WORDS 50u
 
 struct thread {
 	_Alignas(4096) unsigned char handler_stack[HANDLER_STACK_BYTES]; /* see handler_stack.h */
@@ -115,6 +117,8 @@ struct thread {
 	uint64_t open_serial;
 	struct event_span open[START_STOP_SPANS_MAX];
 	uint64_t nvtx_open[THREAD_NVTX_WORDS]; /* see nvtx.c */
+	uint64_t torch_open[THREAD_TORCH_WORDS]; /* see torch_ranges.c */
+	uint64_t torch_operators[THREAD_TORCH_OPERATOR_WORDS]; /* see torch_backward.c */
 	uint64_t mpi_sums[THREAD_MPI_WORDS];   /* see mpi_sums.c; touched only in threads that call MPI */
 	struct python_thread python;	       /* its memory is touched only in threads that run Python */
 	struct openmp_thread openmp;	       /* likewise, OpenMP: see uses_openmp */

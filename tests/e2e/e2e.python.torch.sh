@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# PyTorch's observers: a mark for each step of an optimizer, ranges, backward kernels below the code of their operator.
+# By libraries with its names, in two layouts; by PyTorch itself where a Python has it.
+. "$(dirname -- "$0")/expect.sh"
+need g++
+python_with ctypes || skip "no Python has ctypes"
+marks() { # RUN : names of its marks with their number
+	hpct-slice "$1.hpct" --op mark --format tsv | tsv '$c["op"] == "mark" { print $c["attributes"] }' | sort | uniq -c |
+		awk '{ $1 = $1 } 1' | sort
+}
+step_rows() { # RUN : rows of steps in --by step
+	hpct-stats "$1.hpct" --by step --format tsv | tsv '$c["key"] ~ /^step#/' | wc -l
+}
+
+for layout in "" -DWIDE; do
+	g++ -O1 -shared -fPIC $layout -o libtorch_cpu.so "$HPCT_SOURCE/tests/e2e/torch_cpu.cc" &&
+		g++ -O1 -shared -fPIC -o libtorch_python.so "$HPCT_SOURCE/tests/e2e/torch_python.cc" -L. -ltorch_cpu \
+			-Wl,-rpath,"$work" -lOpenCL -pthread 2>log || skip "the libraries cannot be built: $(head -1 log)"
+	fake=("$python" "$HPCT_SOURCE/tests/e2e/torch_fake.py" "$work/libtorch_cpu.so" "$work/libtorch_python.so")
+	rm -rf -- *.hpct
+	both steps "${fake[@]}" steps
+	printf '%s\n' "10 name=step,optimizer=Sharded" "45 name=step,optimizer=SGD" >wanted
+	marks steps >got
+	same_file "marks, each step once $layout" wanted got
+	same "--by step has a row for each" 55 "$(step_rows steps)"
+	same "rows of --by step sum to the whole" "$(hpct-stats steps.hpct --by op --format tsv | tsv '{ n += $c["time_ns"] } END { print n }')" \
+		"$(hpct-stats steps.hpct --by step --format tsv | tsv '{ n += $c["time_ns"] } END { print n }')"
+	same "steps follow each other" "" "$(hpct-slice steps.hpct --op mark --format tsv | tsv '
+		$c["op"] == "mark" { if (end[$c["stream"]] && end[$c["stream"]] != $c["begin_ns"]) print; end[$c["stream"]] = $c["end_ns"] }')"
+	check "--time @step#50" hpct-slice steps.hpct --time @step#50 --op mark --format tsv >/dev/null
+	same "ranges" 65 "$(hpct-slice steps.hpct --op range --format tsv | tsv '$c["op"] == "range" && /Optimizer.step/' | wc -l)"
+	both own "${fake[@]}" own
+	printf '%s\n' "7 name=step" >wanted
+	marks own >got
+	same_file "a program with steps of its own" wanted got
+	both backward "${fake[@]}" backward
+	hpct-slice backward.hpct --time @known --op kernel --format tsv | tsv '$c["op"] == "kernel" {
+		path = $c["path"]
+		from = path ~ /;first_layer;/ ? "first" : path ~ /;second_layer;/ ? "second" : path ~ /;measured;/ ? "measured" : "thread"
+		print from, path ~ /;<backward>;/ ? "backward" : "forward" }' | sort | uniq -c | awk '{ $1 = $1 } 1' | sort >got
+	printf '%s\n' "10 first backward" "10 first forward" "20 measured forward" "10 second backward" "10 second forward" \
+		"20 thread forward" | sort >wanted
+	same_file "kernels by the code that they belong to $layout" wanted got
+done

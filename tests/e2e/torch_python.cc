@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the agent knows of PyTorch's libtorch_python: it sets the engine when Python loads it. Its kernels are
+// OpenCL's, and its autograd has one thread.
+#include <CL/cl.h>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+namespace torch::autograd {
+struct Engine {};
+void set_default_engine_stub(Engine &(*make)());
+} // namespace torch::autograd
+
+extern "C" {
+void operator_call(const char *name, int functions, void (*work)());
+void backward_call(const char *name, int64_t number, void (*work)());
+uint64_t next_number();
+}
+
+static torch::autograd::Engine engine;
+static torch::autograd::Engine &engine_get()
+{
+	return engine;
+}
+
+static cl_command_queue queue;
+static cl_kernel kernel;
+
+#define CHECK(call)                                                         \
+	do {                                                                \
+		if ((call) != CL_SUCCESS) {                                 \
+			fprintf(stderr, "torch_python.cc: %s fails\n", #call); \
+			exit(1);                                            \
+		}                                                           \
+	} while (0)
+
+static void launch()
+{
+	size_t one = 1;
+
+	CHECK(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &one, nullptr, 0, nullptr, nullptr));
+}
+
+static void nothing()
+{
+}
+
+extern "C" {
+// As PyInit__C does.
+void module_init(int with_kernels)
+{
+	const char *source = "kernel void add(void) {}";
+	cl_platform_id platform;
+	cl_device_id device;
+	cl_context context;
+	cl_program program;
+	cl_int code;
+
+	torch::autograd::set_default_engine_stub(engine_get);
+	if (!with_kernels)
+		return;
+	CHECK(clGetPlatformIDs(1, &platform, nullptr));
+	CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr));
+	context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code);
+	queue = clCreateCommandQueue(context, device, 0, &code);
+	program = clCreateProgramWithSource(context, 1, &source, nullptr, &code);
+	CHECK(clBuildProgram(program, 1, &device, "", nullptr, nullptr));
+	kernel = clCreateKernel(program, "add", &code);
+	CHECK(code);
+}
+void operator_launch(const char *name, int functions)
+{
+	operator_call(name, functions, launch);
+}
+void operator_view(const char *name, int functions)
+{
+	operator_call(name, functions, nothing);
+}
+void kernel_launch()
+{
+	launch();
+}
+// Functions `first` to `last`, backwards, in a thread of its own.
+void backward(int64_t first, int64_t last)
+{
+	std::thread([=] {
+		for (int64_t number = last; number >= first; number--)
+			backward_call("AddmmBackward0", number, launch);
+		backward_call("AccumulateGrad", -1, launch);
+	}).join();
+	CHECK(clFinish(queue));
+}
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* launch_samples.c - see launch_samples.h. launch_samples_launches.c knows the launches. */
+#include "timeline/sum/launch_samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/base/array.h"
+#include "timeline/scan/scan.h"
+#include "timeline/sum/launch_samples_internal.h"
+
+/* The key of a row; `launch` with the bit set is the pool of a kernel's shared samples. */
+#define POOL 0x80000000u
+struct key {
+	uint32_t launch, context, metric;
+};
+
+/* A kernel in the current read-out. */
+struct kernel_now {
+	uint64_t stamp;	 /* time of the read-out that this is of, plus 1; 0: none yet */
+	double wanted;	 /* share of its samples that counts */
+	uint32_t launch; /* the only path, 0: none, POOL | kernel: several */
+	bool is_cut;
+};
+
+/* Of a kernel whose launches have several paths: time by path, over all read-outs. */
+struct pool {
+	struct launch_samples_row *parts; /* launch and weight */
+	size_t count, capacity;
+};
+
+struct launch_samples {
+	struct run *run;
+	const struct launch_samples_question *question;
+	struct launch_samples_launches launches;
+	struct kernel_now *now; /* by kernel */
+	struct launch_samples_share *shares;
+	struct pool *pools;
+	uint32_t kernel_count, kernel_room;
+	struct key_ids keys;
+	double *weights; /* by key */
+	size_t weight_room;
+	struct launch_samples_row *rows;
+	size_t row_count, row_room;
+};
+
+/* ---- what a read-out has of a kernel ---- */
+
+static bool kernels_widen(struct launch_samples *samples)
+{
+	uint32_t count = samples->launches.kernels.count, room = samples->kernel_room;
+
+	if (count > room) {
+		room = count > 2 * room ? count : 2 * room;
+		if (!array_resize(&samples->now, room, sizeof *samples->now) ||
+			!array_resize(&samples->shares, room, sizeof *samples->shares) ||
+			!array_resize(&samples->pools, room, sizeof *samples->pools))
+			return false;
+		samples->kernel_room = room;
+	}
+	for (; samples->kernel_count < count; samples->kernel_count++) {
+		samples->now[samples->kernel_count] = (struct kernel_now){0};
+		samples->shares[samples->kernel_count] = (struct launch_samples_share){0};
+		samples->pools[samples->kernel_count] = (struct pool){0};
+	}
+	return true;
+}
+
+/* Parts of a pool are few; the paths of a read-out follow each other. */
+static bool pool_put(struct pool *pool, uint32_t launch, double time_ns)
+{
+	for (size_t i = 0; i < pool->count; i++)
+		if (pool->parts[i].launch == launch) {
+			pool->parts[i].weight += time_ns;
+			return true;
+		}
+	if (!array_widen(&pool->parts, &pool->capacity, pool->count, sizeof *pool->parts))
+		return false;
+	pool->parts[pool->count++] = (struct launch_samples_row){.launch = launch, .weight = time_ns};
+	return true;
+}
+
+static bool is_wanted(const struct launch_samples *samples, uint32_t context)
+{
+	return !samples->question->wants || samples->question->wants(samples->question->own, context);
+}
+
+static bool is_in_window(const struct launch_samples *samples, uint64_t time_ns)
+{
+	return time_ns >= samples->question->begin_ns && time_ns < samples->question->end_ns;
+}
+
+/* Without a launch: `context` is the sample's. */
+static void judge_alone(const struct launch_samples *samples, struct kernel_now *now, uint64_t read_ns)
+{
+	now->wanted = is_in_window(samples, read_ns);
+	now->launch = 0;
+	now->is_cut = false;
+}
+
+/* By the kernel's launches in [from, read-out]. */
+static bool judge(struct launch_samples *samples, uint32_t kernel, uint64_t from_ns, uint64_t read_ns)
+{
+	const struct launch_samples_question *question = samples->question;
+	struct kernel_now *now = &samples->now[kernel];
+	double whole_ns = 0, wanted_ns = 0, window_ns = 0;
+	size_t count;
+	const struct launch_samples_launch *list =
+		launch_samples_covered(&samples->launches, kernel, from_ns, read_ns, &count);
+	uint32_t only = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t time_ns = launch_samples_overlap(&list[i], from_ns, read_ns), in_ns;
+
+		if (!time_ns)
+			continue;
+		in_ns = launch_samples_overlap(&list[i],
+			from_ns > question->begin_ns ? from_ns : question->begin_ns,
+			read_ns < question->end_ns ? read_ns : question->end_ns);
+		whole_ns += (double)time_ns;
+		window_ns += (double)in_ns;
+		if (!in_ns || !is_wanted(samples, list[i].context))
+			continue;
+		wanted_ns += (double)in_ns;
+		only = only && only != list[i].context ? POOL : list[i].context;
+	}
+	if (!(whole_ns > 0)) {
+		judge_alone(samples, now, read_ns);
+		return true;
+	}
+	now->wanted = wanted_ns / whole_ns;
+	now->is_cut = window_ns < whole_ns;
+	now->launch = only == POOL ? POOL | kernel : only;
+	for (size_t i = 0; only == POOL && i < count; i++) {
+		uint64_t in_ns = launch_samples_overlap(&list[i],
+			from_ns > question->begin_ns ? from_ns : question->begin_ns,
+			read_ns < question->end_ns ? read_ns : question->end_ns);
+
+		if (in_ns && is_wanted(samples, list[i].context) &&
+			!pool_put(&samples->pools[kernel], list[i].context, (double)in_ns))
+			return false;
+	}
+	return true;
+}
+
+/* ---- samples ---- */
+
+static bool weight_add(struct launch_samples *samples, const struct key *key, double weight)
+{
+	bool is_new;
+	uint32_t at = key_ids_put(&samples->keys, key, &is_new);
+
+	if (at == KEY_IDS_NONE || (is_new && !array_widen(&samples->weights, &samples->weight_room, at,
+						     sizeof *samples->weights)))
+		return false;
+	samples->weights[at] = (is_new ? 0 : samples->weights[at]) + weight;
+	return true;
+}
+
+static void share_add(struct launch_samples_share *share, const struct kernel_now *now, double weight)
+{
+	if (!now->launch)
+		share->unknown += weight;
+	else if (now->launch & POOL)
+		share->shared += weight;
+	else
+		share->exact += weight;
+	share->cut += now->is_cut ? weight : 0;
+}
+
+static int sample_take(struct launch_samples *samples, const struct batch *batch, size_t row,
+	uint64_t from_ns, struct error *error)
+{
+	uint32_t kernel = launch_samples_kernel(&samples->launches, batch->context[row]);
+	struct kernel_now *now;
+	struct key key = {0, batch->context[row], batch->what[row]};
+	double weight;
+
+	if (kernel == KEY_IDS_NONE || !kernels_widen(samples))
+		return error_memory(error);
+	now = &samples->now[kernel];
+	if (now->stamp != batch->begin_ns[row] + 1) {
+		if (!judge(samples, kernel, from_ns, batch->begin_ns[row]))
+			return error_memory(error);
+		now->stamp = batch->begin_ns[row] + 1;
+	}
+	weight = (double)batch->amount[row] * now->wanted;
+	if (!(weight > 0) || (!now->launch && !is_wanted(samples, batch->context[row])))
+		return 0;
+	share_add(&samples->shares[kernel], now, weight);
+	key.launch = samples->question->by_launch ? now->launch : 0;
+	return weight_add(samples, &key, weight) ? 0 : error_memory(error);
+}
+
+static uint64_t less_reach(uint64_t time_ns, unsigned times)
+{
+	return time_ns > times * LAUNCH_SAMPLES_REACH_NS ? time_ns - times * LAUNCH_SAMPLES_REACH_NS : 0;
+}
+
+static uint64_t more_reach(uint64_t time_ns, unsigned times)
+{
+	return time_ns < STORE_OPEN_NS - times * LAUNCH_SAMPLES_REACH_NS
+		       ? time_ns + times * LAUNCH_SAMPLES_REACH_NS
+		       : STORE_OPEN_NS;
+}
+
+/* Read-outs are at most so many reaches apart while there is something to read. */
+#define APART 10u
+
+static int stream_read(struct launch_samples *samples, uint32_t stream, struct error *error)
+{
+	const struct launch_samples_question *question = samples->question;
+	uint64_t begin_ns = less_reach(question->begin_ns, APART),
+		 end_ns = more_reach(question->end_ns, APART);
+	/* Of the first read-out: from the stream's begin, or from where reading begins. */
+	uint64_t from_ns = less_reach(begin_ns, 1), read_ns = 0;
+	const struct batch *batch;
+	struct scan *scan;
+	long count;
+	int rc = launch_samples_launches_read(&samples->launches, stream, from_ns, end_ns, error);
+
+	if (rc == 0)
+		rc = scan_open(&scan, samples->run, stream, STORE_SAMPLES, begin_ns, end_ns,
+			STORE_BEGIN | STORE_CONTEXT | STORE_WHAT | STORE_AMOUNT, 0, error);
+	if (rc < 0)
+		return rc;
+	for (uint32_t k = 0; k < samples->kernel_count; k++)
+		samples->now[k].stamp = 0;
+	while ((count = scan_next(scan, &batch, error)) > 0 && rc == 0)
+		for (size_t i = 0; i < batch->count && rc == 0; i++) {
+			if (batch->begin_ns[i] != read_ns && read_ns)
+				from_ns = less_reach(read_ns, 1);
+			read_ns = batch->begin_ns[i];
+			rc = sample_take(samples, batch, i, from_ns, error);
+		}
+	scan_close(scan);
+	return count < 0 ? (int)count : rc;
+}
+
+/* ---- rows ---- */
+
+static bool row_put(struct launch_samples *samples, const struct key *key, uint32_t launch, double weight)
+{
+	if (!array_widen(&samples->rows, &samples->row_room, samples->row_count, sizeof *samples->rows))
+		return false;
+	samples->rows[samples->row_count++] =
+		(struct launch_samples_row){launch, key->context, key->metric, weight};
+	return true;
+}
+
+/* Pools go to the paths of their launches. */
+static bool rows_make(struct launch_samples *samples)
+{
+	bool ok = true;
+
+	for (uint32_t i = 0; i < samples->keys.count && ok; i++) {
+		struct key key;
+		const struct pool *pool;
+		double whole = 0;
+
+		memcpy(&key, key_ids_key(&samples->keys, i), sizeof key);
+		if (!(key.launch & POOL)) {
+			ok = row_put(samples, &key, key.launch, samples->weights[i]);
+			continue;
+		}
+		pool = &samples->pools[key.launch & ~POOL];
+		for (size_t p = 0; p < pool->count; p++)
+			whole += pool->parts[p].weight;
+		for (size_t p = 0; p < pool->count && ok; p++)
+			ok = row_put(samples, &key, pool->parts[p].launch,
+				samples->weights[i] * pool->parts[p].weight / whole);
+	}
+	return ok;
+}
+
+int launch_samples_read(struct launch_samples **out, struct run *run,
+	const struct launch_samples_question *question, struct error *error)
+{
+	struct launch_samples *samples = calloc(1, sizeof *samples);
+	int rc = samples ? 0 : error_memory(error);
+
+	*out = NULL;
+	if (rc)
+		return rc;
+	samples->run = run;
+	samples->question = question;
+	key_ids_init(&samples->keys, sizeof(struct key));
+	rc = launch_samples_launches_init(&samples->launches, run, error);
+	for (uint32_t i = 0; i < question->stream_count && rc == 0; i++)
+		if (run_stream(run, question->streams[i])->s.kind == STORE_STREAM_PC)
+			rc = stream_read(samples, question->streams[i], error);
+	if (rc == 0 && !rows_make(samples))
+		rc = error_memory(error);
+	samples->question = NULL;
+	if (rc) {
+		launch_samples_free(samples);
+		return rc;
+	}
+	*out = samples;
+	return 0;
+}
+
+void launch_samples_free(struct launch_samples *samples)
+{
+	if (!samples)
+		return;
+	for (uint32_t k = 0; k < samples->kernel_count; k++)
+		free(samples->pools[k].parts);
+	launch_samples_launches_fini(&samples->launches);
+	key_ids_fini(&samples->keys);
+	free(samples->now);
+	free(samples->shares);
+	free(samples->pools);
+	free(samples->weights);
+	free(samples->rows);
+	free(samples);
+}
+
+const struct launch_samples_row *launch_samples_rows(const struct launch_samples *samples, size_t *count)
+{
+	*count = samples->row_count;
+	return samples->rows;
+}
+
+struct launch_samples_share launch_samples_share_of(const struct launch_samples *samples, const char *kernel)
+{
+	struct launch_samples_share sum = {0};
+
+	for (uint32_t k = 0; k < samples->kernel_count; k++) {
+		const struct launch_samples_share *share = &samples->shares[k];
+
+		if (kernel && strcmp(launch_samples_name(&samples->launches, k), kernel) != 0)
+			continue;
+		sum.exact += share->exact;
+		sum.shared += share->shared;
+		sum.unknown += share->unknown;
+		sum.cut += share->cut;
+	}
+	return sum;
+}
