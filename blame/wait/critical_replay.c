@@ -17,6 +17,8 @@
 #include "store/base/heap.h"
 #include "store/base/search_near.h"
 
+#define SAME_MOMENT_MOST 64u /* waits that end each other at one moment; more go in a circle */
+
 /* The new times of a moment, one for each question. */
 struct times {
 	uint64_t ns[CRITICAL_WHATS];
@@ -290,6 +292,18 @@ static void times_of(struct critical_replay *replay, uint32_t stream, uint64_t t
 		before_wait(replay, line, at, time_ns, is);
 }
 
+static void take_wait(struct critical_replay *replay, size_t number, unsigned depth);
+
+/* A wait of the stream that ends at this very moment has happened first. */
+static void take_last_wait(struct critical_replay *replay, uint32_t stream, uint64_t time_ns, unsigned depth)
+{
+	const struct line *line = &replay->lines[stream];
+
+	if (line->done < line->end && replay->graph->causes[line->done].end_ns <= time_ns &&
+		depth < SAME_MOMENT_MOST)
+		take_wait(replay, line->done, depth + 1);
+}
+
 static void take_birth(struct critical_replay *replay, uint32_t stream)
 {
 	const struct critical_graph *graph = replay->graph;
@@ -297,11 +311,13 @@ static void take_birth(struct critical_replay *replay, uint32_t stream)
 	uint32_t creator = graph->streams[stream].creator;
 
 	if (line->birth_ns > graph->begin_ns && creator < graph->stream_count &&
-		graph->streams[creator].begin_ns < line->birth_ns)
+		graph->streams[creator].begin_ns < line->birth_ns) {
+		take_last_wait(replay, creator, line->birth_ns, 0);
 		times_of(replay, creator, line->birth_ns, &line->birth);
-	else
+	} else {
 		for (unsigned w = 0; w < replay->what_count; w++)
 			line->birth.ns[w] = line->birth_ns;
+	}
 	line->is_born = true;
 }
 
@@ -311,7 +327,8 @@ static bool has_party(const struct critical_graph *graph, const struct wait_caus
 	       from_ns > cause->begin_ns && graph->streams[cause->party].begin_ns < from_ns;
 }
 
-static void take_wait(struct critical_replay *replay, size_t number)
+/* `depth`: waits that end at one moment, each ended by the next. */
+static void take_wait(struct critical_replay *replay, size_t number, unsigned depth)
 {
 	const struct critical_graph *graph = replay->graph;
 	const struct wait_cause *cause = &graph->causes[number];
@@ -321,8 +338,10 @@ static void take_wait(struct critical_replay *replay, size_t number)
 	struct times begins, *ends = &replay->ends[number];
 
 	times_of(replay, cause->waiter, cause->begin_ns, &begins);
-	if (is_led)
+	if (is_led) {
+		take_last_wait(replay, cause->party, from_ns, depth);
 		times_of(replay, cause->party, from_ns, ends);
+	}
 	for (unsigned w = 0; w < replay->what_count; w++) {
 		uint64_t begin_ns = begins.ns[w];
 
@@ -348,11 +367,14 @@ int critical_replay_saved(struct critical_replay *replay, const struct critical_
 		return error_memory(error);
 	replay->whats = whats;
 	replay->what_count = what_count < CRITICAL_WHATS ? what_count : CRITICAL_WHATS;
-	for (size_t i = 0; i < replay->order_count; i++)
-		if (replay->order[i] < graph->cause_count)
-			take_wait(replay, replay->order[i]);
-		else
-			take_birth(replay, (uint32_t)(replay->order[i] - graph->cause_count));
+	for (size_t i = 0; i < replay->order_count; i++) {
+		size_t number = replay->order[i];
+
+		if (number >= graph->cause_count)
+			take_birth(replay, (uint32_t)(number - graph->cause_count));
+		else if (number >= replay->lines[graph->causes[number].waiter].done)
+			take_wait(replay, number, 0);
+	}
 	end_ns = end_ns < graph->end_ns ? end_ns : graph->end_ns;
 	times_of(replay, graph->last, end_ns, &is);
 	for (unsigned w = 0; w < replay->what_count; w++)

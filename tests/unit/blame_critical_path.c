@@ -147,6 +147,28 @@ static void test_circle(void **unused)
 	assert_int_equal(saved(&world, 1, 1, false), 0);
 }
 
+/* A thread begun, or another let go on, at the very moment when a wait ends: that wait happens first. */
+static void test_same_moment(void **unused)
+{
+	struct world world;
+
+	(void)unused;
+	world_begin(&world, 3, 100);
+	world.streams[1] = (struct critical_stream){50, 100, 0};
+	world.graph.last = 1;
+	put_cause(&world, 0, 10, 50, CAUSE_PIPE, 2, 50);
+	world.changes[0] = (struct critical_change){0, 50, 2};
+	world.change_count = 1;
+	assert_int_equal(saved(&world, 1, 2, false), 25);
+	assert_int_equal(saved(&world, 0, 1, true), 40);
+
+	world_begin(&world, 3, 100);
+	put_cause(&world, 0, 10, 50, CAUSE_LOCK, 1, 50);
+	put_cause(&world, 1, 20, 50, CAUSE_LOCK, 2, 50);
+	assert_int_equal(saved(&world, 1, 2, false), 25);
+	assert_int_equal(saved(&world, 0, 1, true), 30);
+}
+
 /* Begun by nobody in the run, and over before the window. */
 static void test_absent(void **unused)
 {
@@ -374,7 +396,8 @@ static void test_random(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_picture), cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_circle), cmocka_unit_test(test_absent), cmocka_unit_test(test_random)};
+		cmocka_unit_test(test_circle), cmocka_unit_test(test_same_moment),
+		cmocka_unit_test(test_absent), cmocka_unit_test(test_random)};
 
 	small_seed("blame_critical_path");
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,8 +218,12 @@ int session_choose_depth(struct session *session, unsigned limit_ms, struct erro
 
 	if (!state->is_auto || !state->is_auto_wanted)
 		return 0;
+	if (state->auto_begin_ns == state->auto_end_ns) {
+		state->auto_begin_ns = state->begin_ns;
+		state->auto_end_ns = state->end_ns;
+	}
 	session->is_resumable = limit_ms > 0;
-	result = dividing_find(session->run, state->begin_ns, state->end_ns, &found, error);
+	result = dividing_find(session->run, state->auto_begin_ns, state->auto_end_ns, &found, error);
 	session->is_resumable = false;
 	if (deadline_put_off(session, result)) /* a key came: the next picture asks again */
 		return 0;
@@ -237,7 +241,7 @@ int session_choose_depth(struct session *session, unsigned limit_ms, struct erro
 	if (session->compare)
 		state->depth = found.depth ? found.depth : 1;
 	state->is_auto_wanted = false;
-	session->auto_span_ns = state->end_ns - state->begin_ns;
+	session->auto_span_ns = state->auto_end_ns - state->auto_begin_ns;
 	return 0;
 }
 
