@@ -407,8 +407,9 @@ bool dependency_is_dominated(struct dependency_slice *slice, const struct depend
 
 	leads_around(slice, edge, UINT32_MAX);
 	for (uint32_t i = 0; i < code->count; i++)
-		if (i != edge->define && i != edge->use && code->instructions[i].guard == GPU_ALWAYS &&
-			uses_all(&code->instructions[i], &edge->by) && slice->mark[i] &&
+		if (slice->mark[i] && i != edge->define && i != edge->use &&
+			code->instructions[i].guard == GPU_ALWAYS &&
+			uses_all(&code->instructions[i], &edge->by) &&
 			array_widen(&candidates, &capacity, count, sizeof *candidates))
 			candidates[count++] = i;
 	for (size_t i = 0; i < count && !is_dominated; i++)
