@@ -95,6 +95,10 @@ record real -- "$samples/phases" 0.2 >/dev/null
 hpct-export --to otf2 real.hpct -o real.otf2 || fail "a recording"
 same "time of a function" "$(hpct-profile real.hpct --metric REALTIME --view flat --format tsv | tsv '$c["kind"] == "function" && $c["name"] == "smooth" { s += $c["REALTIME:incl"] } END { printf "%.0f", s }')" \
 	"$(sums real.otf2/traces.otf2 | awk -F'\t' '$1 == "smooth" { printf "%.0f", $2 }')"
+record many -e CPUTIME@f2000 --gauges off -- "$samples/phases" 1 >/dev/null
+hpct-export --to otf2 many.hpct -o many.otf2 || fail "many samples"
+bytes() { du -sb --apparent-size "$1" | cut -f 1; }
+check "at most four times the run's size: $(bytes many.hpct), $(bytes many.otf2)" calc "$(bytes many.otf2) <= 4 * $(bytes many.hpct)"
 mkdir gpu.hpct && xz -dc "$HPCT_SOURCE/samples/runs/torch_step.mdb.xz" >gpu.hpct/vm-0.mdb || skip "xz is not there"
 hpct-export --to otf2 --streams kind=gpu gpu.hpct -o gpu.otf2 || fail "a GPU's run"
 same "busy time of the queue" "$(hpct-stats gpu.hpct --streams kind=gpu --by op --format tsv | tsv '$c["key"] ~ /^(kernel|copy|set)$/ { s += $c["time_ns"] } END { print s }')" \

@@ -19,7 +19,7 @@
 
 #define SESSION_STEP_MIN 4u
 #define SESSION_STEP_MS 10u
-#define SESSION_COARSE_MS 25u /* for rows that the time does not suffice for */
+#define SESSION_COARSE_MS 12u /* for rows that the time does not suffice for */
 #define SESSION_GROUPS_SOON_MS 8
 #define SESSION_GROUPS_MS 1000 /* for groups, where nothing else limits a picture */
 
@@ -329,7 +329,10 @@ void session_refine(struct session *session, unsigned limit_ms)
 		plot_read(session, session->profile, limit_ms);
 		session->is_restartable = false;
 	} else if (is_whom_refining(session)) {
+		session->is_resumable = false; /* a search begins anew: it is not left for being long */
+		session->is_restartable = limit_ms > 0;
 		view_jumps_look_up(session, limit_ms);
+		session->is_restartable = false;
 	} else if (is_lost_refining(session)) {
 		result = read_lost(session, &deadline, &error);
 		session->has_lost_left = session->has_lost_left && !result;
