@@ -196,9 +196,61 @@ static void recipes_are_the_compilers(void **state)
 	free(tally);
 }
 
+/* What the first guess says of the code, as bytes from the stack pointer to the CFA. */
+static int guess_of(const uint8_t *code, size_t bytes)
+{
+	static struct prologue_scan_scratch reading;
+	uint64_t begin = (uintptr_t)code;
+	struct prologue_scan scan;
+
+	return prologue_scan_find(begin, begin, begin + bytes, &memory, &reading, &scan, 1) ? scan.cfa_offset
+											    : -1;
+}
+
+/* pop rdx; jnz 1f; push rax; call raise; 1: ret. The call does not return: else the stack would have a word
+ * more at 1 than by the branch. */
+static void calls_that_do_not_return_are_known_by_the_branch(void **state)
+{
+	static const uint8_t code[] = {0x5a, 0x75, 0x06, 0x50, 0xe8, 0, 0, 0, 0, 0xc3};
+
+	(void)state;
+	assert_int_equal(16, guess_of(code, sizeof(code)));
+}
+
+/* pop rbx; jmp *slot(%rip): another library's function returns for this one. One that jumps to a place in a
+ * register goes on. */
+static void jumps_by_a_table_of_calls_are_returns(void **state)
+{
+	static const uint8_t by_table[] = {0x5b, 0xff, 0x25, 0, 0, 0, 0}, by_register[] = {0x5b, 0xff, 0xe0};
+
+	(void)state;
+	assert_int_equal(16, guess_of(by_table, sizeof(by_table)));
+	assert_int_equal(-1, guess_of(by_register, sizeof(by_register)));
+}
+
+/* push rbx; jz 1f; sub rsp,16; call exit; 1: call exit: no way leads to a return, but the function's begin
+ * tells what it has on the stack. */
+static void depths_are_counted_from_the_begin(void **state)
+{
+	static const uint8_t code[] = {
+		0x53, 0x74, 0x09, 0x48, 0x83, 0xec, 0x10, 0xe8, 0, 0, 0, 0, 0xe8, 0, 0, 0, 0};
+	static struct prologue_scan_scratch reading;
+	uint64_t begin = (uintptr_t)code, end = begin + sizeof(code);
+
+	(void)state;
+	assert_int_equal(-1, guess_of(code + 7, sizeof(code) - 7));
+	assert_int_equal(24, prologue_scan_depth(begin, begin + 7, begin, end, &memory, &reading));
+	assert_int_equal(8, prologue_scan_depth(begin, begin + 17, begin, end + 1, &memory, &reading));
+	assert_int_equal(0, prologue_scan_depth(begin, begin, begin, end, &memory, &reading));
+	assert_int_equal(-1, prologue_scan_depth(begin, begin + 4, begin, end, &memory, &reading));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(calls_that_do_not_return_are_known_by_the_branch),
+		cmocka_unit_test(jumps_by_a_table_of_calls_are_returns),
+		cmocka_unit_test(depths_are_counted_from_the_begin),
 		cmocka_unit_test(lengths_are_the_disassemblers),
 		cmocka_unit_test(recipes_are_the_compilers),
 	};
