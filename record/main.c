@@ -340,11 +340,15 @@ static uint64_t outside_period_ns(const char *events)
 	return *unit == 'n' ? number : number * 1000;
 }
 
-/* Counters, and what an agent counts in the program. */
+/* Counters, and what needs an agent from the start. */
+static bool later_misses_events(const char *events)
+{
+	return strstr(events, EVENT_WORD_MEMLEAK) || strstr(events, EVENT_WORD_PAPI) || strchr(events, ':');
+}
+
 static bool outside_misses_events(const char *events)
 {
-	return strstr(events, EVENT_WORD_IO) || strstr(events, EVENT_WORD_MEMLEAK) ||
-	       strstr(events, EVENT_WORD_PAPI) || strchr(events, ':');
+	return strstr(events, EVENT_WORD_IO) || later_misses_events(events);
 }
 
 static struct outside_plan outside_plan_of(const struct record *record)
@@ -639,7 +643,8 @@ static int attach_measure(
 	return 0;
 }
 
-static void inject_tell(const struct outside_found *found, const struct inject *inject)
+static void inject_tell(
+	const struct record *record, const struct outside_found *found, const struct inject *inject)
 {
 	for (unsigned i = 0; i < found->count; i++) {
 		const struct inject_began *began = inject_began(inject, i);
@@ -649,6 +654,12 @@ static void inject_tell(const struct outside_found *found, const struct inject *
 			"ms, no "
 			"other\n",
 			began->pid, began->threads, began->tid, (double)began->stood_ns / 1e6);
+		if (!began->slots && strstr(record->options.events, EVENT_WORD_IO))
+			fprintf(stderr,
+				"hpct-record: process %u: none of its calls of IO can be seen yet: they are "
+				"bound "
+				"as they come, or lead elsewhere\n",
+				began->pid);
 	}
 }
 
@@ -668,7 +679,7 @@ static int inject_measure(
 
 	if (result)
 		return result;
-	inject_tell(found, inject);
+	inject_tell(record, found, inject);
 	attach_tell(found, NULL, for_ns);
 	inject_run(inject, stop, for_ns ? clock_now_ns() + for_ns : 0);
 	left = inject_close(inject);
@@ -704,11 +715,13 @@ static int attach(struct record *record, struct error *error)
 	struct rusage usage = {0};
 	int stop, result;
 
-	if (!outside_period_ns(record->options.events) || outside_misses_events(record->options.events))
+	if (!outside_period_ns(record->options.events) ||
+		(record->options.is_inject ? later_misses_events(record->options.events)
+					   : outside_misses_events(record->options.events)))
 		return error_set(error, ERROR_USAGE,
-			"of processes that run already only CPUTIME is measured; leave other events out, or "
-			"start "
-			"the program with hpct-record");
+			"of processes that run already only CPUTIME is measured, and with --inject IO; leave "
+			"other "
+			"events out, or start the program with hpct-record");
 	if (record->options.cgroup &&
 		outside_find_cgroup(record->cgroup, sizeof(record->cgroup), record->options.cgroup, error))
 		return -error->code;

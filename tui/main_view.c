@@ -30,7 +30,7 @@
 #include "tui/screen/screen.h"
 #include "tui/views/views.h"
 
-#define VIEW_READ_MS 50		  /* then a partial picture is drawn, and keys are read */
+#define VIEW_READ_MS 50		  /* then a fuller picture is drawn, and keys are read */
 #define VIEW_REFINE_MS 250	  /* a picture that grows is shown four times a second */
 #define VIEW_PRINT_REFINE_MS 2000 /* one that is printed waits so long for what it can do without */
 #define EXIT_NOW 4		  /* there is no run: hpct-record has said why */
@@ -269,7 +269,7 @@ static int draw(struct session *session, struct grid *grid, struct error *error)
 			return error_memory(error);
 	}
 	progress_keys_begin(session, !session->is_unread);
-	result = session_draw(session, grid, VIEW_READ_MS, &trouble);
+	result = session_draw(session, grid, session->is_unread ? VIEW_READ_MS : APP_ANSWER_MS, &trouble);
 	if (result) { /* what is damaged is said; the rest of the run can still be looked at */
 		session->is_unread = false;
 		session_say(session, "%s", trouble.text);

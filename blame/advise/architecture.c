@@ -4,6 +4,7 @@
 #include "blame/advise/architecture.h"
 
 #include "timeline/code/amd_word.h"
+#include "timeline/code/intel_word.h"
 
 #define REGISTERS_UNIT 8u /* of a thread, that are given out together */
 
@@ -20,6 +21,10 @@ static const struct architecture architectures[] = {
 	{GPU_VENDOR_AMD, AMD_GCN, 64, 120, 4, 40, 16, 65536, 64 << 10, 8},
 	{GPU_VENDOR_AMD, AMD_CDNA2, 64, 110, 4, 32, 16, 131072, 64 << 10, 8},
 	{GPU_VENDOR_AMD, AMD_CDNA3, 64, 304, 4, 32, 16, 131072, 64 << 10, 8},
+	/* Intel's: Xe cores, vector engines, threads of 16 lanes. */
+	{GPU_VENDOR_INTEL, INTEL_GEN12, 16, 6, 16, 112, 16, 229376, 64 << 10, 16},
+	{GPU_VENDOR_INTEL, INTEL_XE_HP, 16, 32, 16, 128, 32, 262144, 128 << 10, 16},
+	{GPU_VENDOR_INTEL, INTEL_XE_HPC, 16, 128, 8, 64, 32, 131072, 128 << 10, 16},
 };
 
 static const struct architecture *nearest(enum gpu_vendor vendor, unsigned generation)

@@ -122,9 +122,9 @@ static const struct cause *next_cause(const struct kernel_function *function, ui
 		return cause;
 	cause = feeding_wait(function, at);
 	waits = wait_for(function, at);
-	if (cause && waits && cause->samples < SHARE_LEAST * waits->samples)
+	if (!cause || (waits && cause->samples < SHARE_LEAST * waits->samples))
 		return NULL;
-	stalls = cause ? stalls_of(function, cause->use) : 0;
+	stalls = stalls_of(function, cause->use);
 	*share = stalls > 0 ? cause->samples / stalls : 0;
 	return cause;
 }

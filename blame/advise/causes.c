@@ -34,14 +34,21 @@ struct finding {
 };
 
 /* What kind of dependency a stall tells of. */
-enum question { ASK_MEMORY, ASK_COUNTER, ASK_VARIABLE, ASK_FIXED, ASK_BARRIER, ASK_FENCE };
+enum question { ASK_MEMORY, ASK_UNDER_WAY, ASK_VARIABLE, ASK_FIXED, ASK_BARRIER, ASK_FENCE };
 
 /* ---- rules ---- */
+
+_Static_assert(2 * GPU_TOKENS == 64, "tokens are the bits from their first on and of the next word");
+
+static bool has_token(const struct gpu_set *set)
+{
+	return set->words[GPU_TOKEN / 64] >> GPU_TOKEN % 64 || set->words[GPU_TOKEN / 64 + 1];
+}
 
 static bool is_fixed(const struct gpu_instruction *in)
 {
 	return in->write_barrier == GPU_NO_BARRIER && in->read_barrier == GPU_NO_BARRIER &&
-	       !(KINDS_MEMORY >> in->kind & 1);
+	       !(KINDS_MEMORY >> in->kind & 1) && !has_token(&in->defines);
 }
 
 /* Rule 1: the operation can cause such a stall. A load of shared memory or of a constant is an execution
@@ -54,8 +61,8 @@ static bool can_cause(enum question question, const struct gpu_instruction *in)
 	case ASK_MEMORY:
 		return in->kind == GPU_KIND_OPAQUE || in->kind == GPU_KIND_COPY ||
 		       ((KINDS_MEMORY >> in->kind & 1) && is_far);
-	case ASK_COUNTER:
-		return in->counts;
+	case ASK_UNDER_WAY:
+		return in->counts || has_token(&in->defines);
 	case ASK_VARIABLE:
 		return !is_fixed(in);
 	case ASK_FIXED:
@@ -174,6 +181,12 @@ static struct gpu_set resources_of(enum question question, const struct gpu_inst
 {
 	struct gpu_set wanted;
 
+	if (question == ASK_UNDER_WAY && has_token(&use->uses)) {
+		memset(&wanted, 0, sizeof wanted);
+		for (unsigned t = 0; t < 2 * GPU_TOKENS; t++)
+			gpu_set_add(&wanted, GPU_TOKEN + t);
+		return wanted;
+	}
 	memset(&wanted, 0xff, sizeof wanted);
 	for (unsigned b = 0; b < GPU_BARRIERS; b++) {
 		unsigned word = (GPU_BARRIER + b) / 64;
@@ -269,7 +282,8 @@ static int instruction_blame(struct finding *finding, uint32_t i)
 
 		switch (stall) {
 		case STALL_GMEM:
-			rc = blame(finding, in->waits ? ASK_COUNTER : ASK_MEMORY, i, stall, all, latency);
+			rc = blame(finding, in->waits || has_token(&in->uses) ? ASK_UNDER_WAY : ASK_MEMORY, i,
+				stall, all, latency);
 			break;
 		case STALL_IDEP:
 			rc = blame(finding, ASK_FIXED, i, stall, s->fixed, s->fixed_latency);

@@ -275,11 +275,15 @@ static bool search_counter(struct dependency_slice *slice, uint32_t use, enum gp
 			continue;
 		if (in->counts >> counter & 1) {
 			counted.limit -= counted.limit != UNLIMITED;
-			if (counted.passed < left)
+			if (counted.passed < left) {
 				counted.passed++;
-			else
+			} else {
 				ok = edge_add(
 					slice, step.at, use, step.distance, (int)(GPU_COUNTER + counter));
+				/* Arithmetic takes about as long each: the newest ends last. */
+				if (counter >= GPU_COUNTER_IN_ORDER)
+					continue;
+			}
 		}
 		ok = ok && visit_before(slice, step.at, step.distance, counted_pack(counted));
 	}
@@ -319,7 +323,7 @@ int dependency_slice_back(struct dependency_slice *slice, uint32_t use, const st
 		for (; left && ok; left &= left - 1) {
 			unsigned resource = word * 64 + (unsigned)__builtin_ctzll(left);
 
-			ok = resource < GPU_COUNTER
+			ok = resource < GPU_COUNTER || resource >= GPU_TOKEN
 				     ? search_resource(slice, use, resource)
 				     : search_counter(slice, use, (enum gpu_counter)(resource - GPU_COUNTER));
 		}
@@ -403,8 +407,9 @@ bool dependency_is_dominated(struct dependency_slice *slice, const struct depend
 
 	leads_around(slice, edge, UINT32_MAX);
 	for (uint32_t i = 0; i < code->count; i++)
-		if (i != edge->define && i != edge->use && code->instructions[i].guard == GPU_ALWAYS &&
-			uses_all(&code->instructions[i], &edge->by) && slice->mark[i] &&
+		if (slice->mark[i] && i != edge->define && i != edge->use &&
+			code->instructions[i].guard == GPU_ALWAYS &&
+			uses_all(&code->instructions[i], &edge->by) &&
 			array_widen(&candidates, &capacity, count, sizeof *candidates))
 			candidates[count++] = i;
 	for (size_t i = 0; i < count && !is_dominated; i++)

@@ -183,7 +183,9 @@ static void sample_add(const struct kernels *kernels, const struct kernels_sampl
 {
 	const struct stall_metric *metric = &kernels->metrics[sample->metric].metric;
 	enum stall stall = stall_of(metric, in);
-	bool is_fixed = vendor_is(metric, "wait") || vendor_is(metric, "alu_dependency");
+	bool is_fixed = vendor_is(metric, "wait") || vendor_is(metric, "alu_dependency") ||
+			vendor_is(metric, "dist") || vendor_is(metric, "distacc") ||
+			vendor_is(metric, "dist_acc");
 	bool is_fence = vendor_is(metric, "membar");
 
 	if (vendor_is(metric, "mio_throttle"))

@@ -25,8 +25,10 @@ struct run_replay {
 	struct run_replay_line *lines; /* by stream */
 	struct critical_replay *replay;
 	uint64_t window_ns, happenings_left;
-	struct critical_change *changes; /* of one question */
-	size_t change_count, change_capacity;
+	uint32_t row_count;
+	struct critical_change *changes; /* by row, stream, begin */
+	size_t *first;			 /* [row_count + 1] of the row's changes */
+	uint64_t *unions_ns;		 /* [row_count] */
 };
 
 /* ---- the graph ---- */
@@ -122,7 +124,115 @@ static int find(struct run_replay *replay, const struct select *select, struct e
 	return rc ? rc : graph_make(replay, error);
 }
 
-int run_replay_new(struct run_replay **out, struct run *run, const struct select *select, struct error *error)
+/* ---- the work of rows ---- */
+
+static int begin_compare(const void *left, const void *right)
+{
+	const struct critical_change *a = left, *b = right;
+
+	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+}
+
+/* Of all queues together; the changes get another order. */
+static uint64_t union_of(struct critical_change *changes, size_t count)
+{
+	uint64_t sum_ns = 0, done_ns = 0;
+
+	merge_sort(changes, count, sizeof *changes, begin_compare);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t begin_ns = changes[i].begin_ns > done_ns ? changes[i].begin_ns : done_ns;
+
+		if (changes[i].end_ns <= begin_ns)
+			continue;
+		sum_ns += changes[i].end_ns - begin_ns;
+		done_ns = changes[i].end_ns;
+	}
+	return sum_ns;
+}
+
+/* The row of each piece; of what is no queue's none. */
+static uint32_t *rows_of_pieces(const struct run_replay *replay, const struct run_replay_rows *rows)
+{
+	const struct critical_run *critical = &replay->critical;
+	uint32_t contexts = run_context_count(replay->run);
+	uint32_t *of = malloc((critical->piece_count + 1) * sizeof *of);
+	uint32_t *known = calloc((size_t)contexts + 1, sizeof *known); /* row plus 2; 1: none, 0: not asked */
+
+	for (size_t i = 0; of && known && i < critical->piece_count; i++) {
+		uint32_t context = critical->pieces[i].context, row;
+
+		of[i] = RUN_REPLAY_NO_ROW;
+		if (context >= contexts || !replay->lines[critical->pieces[i].stream].is_queue)
+			continue;
+		if (!known[context]) {
+			row = rows->row_of(rows->own, context);
+			known[context] = row == RUN_REPLAY_NO_ROW ? 1 : row + 2;
+		}
+		if (known[context] > 1)
+			of[i] = known[context] - 2;
+	}
+	if (!known) {
+		free(of);
+		of = NULL;
+	}
+	free(known);
+	return of;
+}
+
+/* Changes by row, in the order of the pieces. */
+static bool changes_make(struct run_replay *replay, const uint32_t *of, size_t *at)
+{
+	const struct critical_run *critical = &replay->critical;
+
+	for (size_t i = 0; i < critical->piece_count; i++)
+		if (of[i] != RUN_REPLAY_NO_ROW)
+			replay->first[of[i] + 1]++;
+	for (uint32_t r = 0; r < replay->row_count; r++) {
+		replay->first[r + 1] += replay->first[r];
+		at[r] = replay->first[r];
+	}
+	replay->changes = malloc((replay->first[replay->row_count] + 1) * sizeof *replay->changes);
+	for (size_t i = 0; replay->changes && i < critical->piece_count; i++)
+		if (of[i] != RUN_REPLAY_NO_ROW)
+			replay->changes[at[of[i]]++] = (struct critical_change){critical->pieces[i].begin_ns,
+				critical->pieces[i].end_ns, critical->pieces[i].stream};
+	return replay->changes != NULL;
+}
+
+static bool unions_make(struct run_replay *replay)
+{
+	size_t count = replay->first[replay->row_count];
+	struct critical_change *copy = malloc((count + 1) * sizeof *copy);
+
+	if (!copy)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		copy[i] = replay->changes[i];
+	for (uint32_t r = 0; r < replay->row_count; r++)
+		replay->unions_ns[r] =
+			union_of(copy + replay->first[r], replay->first[r + 1] - replay->first[r]);
+	free(copy);
+	return true;
+}
+
+static int rows_make(struct run_replay *replay, const struct run_replay_rows *rows, struct error *error)
+{
+	uint32_t *of = rows_of_pieces(replay, rows);
+	size_t *at = calloc((size_t)rows->count + 1, sizeof *at);
+	bool ok;
+
+	replay->row_count = rows->count;
+	replay->first = calloc((size_t)rows->count + 2, sizeof *replay->first);
+	replay->unions_ns = calloc((size_t)rows->count + 1, sizeof *replay->unions_ns);
+	ok = of && at && replay->first && replay->unions_ns && changes_make(replay, of, at) &&
+	     unions_make(replay);
+	free(of);
+	free(at);
+	return ok ? 0 : error_memory(error);
+}
+
+int run_replay_new(struct run_replay **out, struct run *run, const struct select *select,
+	const struct run_replay_rows *rows, struct error *error)
 {
 	struct run_replay *replay;
 	int rc;
@@ -136,6 +246,8 @@ int run_replay_new(struct run_replay **out, struct run *run, const struct select
 		return error_memory(error);
 	replay->run = run;
 	rc = find(replay, select, error);
+	if (rc == 0)
+		rc = rows_make(replay, rows, error);
 	if (rc == 0 && replay->window_ns) {
 		*out = replay;
 		return 0;
@@ -158,6 +270,8 @@ void run_replay_free(struct run_replay *replay)
 	wait_functions_free(replay->waits);
 	free(replay->causes);
 	free(replay->changes);
+	free(replay->first);
+	free(replay->unions_ns);
 	arena_fini(&replay->arena);
 	free(replay);
 }
@@ -169,48 +283,6 @@ uint64_t run_replay_window_ns(const struct run_replay *replay)
 	return replay->window_ns;
 }
 
-static bool changes_find(struct run_replay *replay, const struct run_replay_work *work)
-{
-	replay->change_count = 0;
-	for (size_t i = 0; i < replay->critical.piece_count; i++) {
-		const struct critical_piece *piece = &replay->critical.pieces[i];
-
-		if (!replay->lines[piece->stream].is_queue || !work->has(work->own, piece->context))
-			continue;
-		if (!array_widen(&replay->changes, &replay->change_capacity, replay->change_count,
-			    sizeof *replay->changes))
-			return false;
-		replay->changes[replay->change_count++] =
-			(struct critical_change){piece->begin_ns, piece->end_ns, piece->stream};
-	}
-	return true;
-}
-
-static int begin_compare(const void *left, const void *right)
-{
-	const struct critical_change *a = left, *b = right;
-
-	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
-}
-
-/* Of all queues together; leaves the changes in another order. */
-static uint64_t union_of(struct run_replay *replay)
-{
-	uint64_t sum_ns = 0, done_ns = 0;
-
-	merge_sort(replay->changes, replay->change_count, sizeof *replay->changes, begin_compare);
-	for (size_t i = 0; i < replay->change_count; i++) {
-		const struct critical_change *change = &replay->changes[i];
-		uint64_t begin_ns = change->begin_ns > done_ns ? change->begin_ns : done_ns;
-
-		if (change->end_ns <= begin_ns)
-			continue;
-		sum_ns += change->end_ns - begin_ns;
-		done_ns = change->end_ns;
-	}
-	return sum_ns;
-}
-
 static struct critical_what what_of(double speedup)
 {
 	/* Rounded up: the least gain. */
@@ -219,19 +291,18 @@ static struct critical_what what_of(double speedup)
 	return (struct critical_what){share < SHARES ? share : SHARES, SHARES, false};
 }
 
-bool run_replay_ask(struct run_replay *replay, const struct run_replay_work *work,
-	const double speedups[RUN_REPLAY_SPEEDUPS], uint64_t saved_ns[RUN_REPLAY_SPEEDUPS],
-	uint64_t *union_ns)
+bool run_replay_ask(struct run_replay *replay, uint32_t row, const double speedups[RUN_REPLAY_SPEEDUPS],
+	uint64_t saved_ns[RUN_REPLAY_SPEEDUPS], uint64_t *union_ns)
 {
 	const struct critical_what whats[RUN_REPLAY_SPEEDUPS] = {what_of(speedups[0]), what_of(speedups[1])};
-	uint64_t cost = replay->graph.cause_count + replay->graph.stream_count + replay->critical.piece_count;
+	uint64_t cost = replay->graph.cause_count + replay->graph.stream_count + 1;
+	size_t first = replay->first[row], count = replay->first[row + 1] - first;
 	struct error ignored = {0};
 
-	if (cost > replay->happenings_left || !changes_find(replay, work) ||
-		critical_replay_saved(replay->replay, replay->changes, replay->change_count, whats,
-			RUN_REPLAY_SPEEDUPS, saved_ns, &ignored))
+	if (cost > replay->happenings_left || critical_replay_saved(replay->replay, replay->changes + first,
+						      count, whats, RUN_REPLAY_SPEEDUPS, saved_ns, &ignored))
 		return false;
 	replay->happenings_left -= cost;
-	*union_ns = union_of(replay);
+	*union_ns = replay->unions_ns[row];
 	return true;
 }

@@ -16,25 +16,27 @@
 
 struct run_replay;
 
+/* The work that may be changed: rows of contexts on queues. */
+#define RUN_REPLAY_NO_ROW UINT32_MAX
+struct run_replay_rows {
+	uint32_t count;
+	uint32_t (*row_of)(void *own, uint32_t context); /* called once for each context, while it is made */
+	void *own;
+};
+
 /* NULL in *replay, and no error: it cannot be told, since the window has too many records (about 4 million),
  * or no CPU thread. The run must outlive it. */
-int run_replay_new(
-	struct run_replay **replay, struct run *run, const struct select *select, struct error *error);
+int run_replay_new(struct run_replay **replay, struct run *run, const struct select *select,
+	const struct run_replay_rows *rows, struct error *error);
 void run_replay_free(struct run_replay *replay);
 
 /* From the window's begin to the end of its last thread. */
 uint64_t run_replay_window_ns(const struct run_replay *replay);
 
-/* The work that is changed, by its context on a queue. */
-struct run_replay_work {
-	bool (*has)(void *own, uint32_t context);
-	void *own;
-};
-/* For each speedup of that work what is saved; *union_ns: when any of it runs. False: not known, since the
- * questions before took too long, or there is no memory. */
+/* For each speedup of the row's work what is saved; *union_ns: when any of it runs. False: not known, since
+ * the questions before took too long, or there is no memory. */
 #define RUN_REPLAY_SPEEDUPS 2u
-bool run_replay_ask(struct run_replay *replay, const struct run_replay_work *work,
-	const double speedups[RUN_REPLAY_SPEEDUPS], uint64_t saved_ns[RUN_REPLAY_SPEEDUPS],
-	uint64_t *union_ns);
+bool run_replay_ask(struct run_replay *replay, uint32_t row, const double speedups[RUN_REPLAY_SPEEDUPS],
+	uint64_t saved_ns[RUN_REPLAY_SPEEDUPS], uint64_t *union_ns);
 
 #endif

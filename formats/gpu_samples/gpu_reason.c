@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define WORD_MAX 64u
 
@@ -32,7 +33,7 @@ static const struct {
 static const char *const neutral[] = {
 	"NONE", "IFET", "IDEP", "GMEM", "TMEM", "SYNC", "CMEM", "PIPE", "MTHR", "NSEL", "OTH", "SLP"};
 
-static const char prefix[] = "rocprofiler_pc_sampling_instruction_not_issued_reason_";
+static const char prefix[] = "reason_"; /* ends that of AMD's enumeration */
 
 static const char *find(const char *word)
 {
@@ -47,10 +48,12 @@ static void spell(const char *reason, size_t size, char word[WORD_MAX])
 {
 	size_t used = 0, skip = sizeof prefix - 1;
 
-	if (size > skip && strncasecmp(reason, prefix, skip) == 0) {
-		reason += skip;
-		size -= skip;
-	}
+	for (size_t i = 0; i + skip < size; i++)
+		if (strncasecmp(reason + i, prefix, skip) == 0) {
+			reason += i + skip;
+			size -= i + skip;
+			break;
+		}
 	for (size_t i = 0; i < size && used + 1 < WORD_MAX; i++) {
 		unsigned char c = (unsigned char)reason[i];
 

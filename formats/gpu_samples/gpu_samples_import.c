@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 
 #include "formats/base/import_run.h"
+#include "formats/base/text_lines.h"
 #include "formats/gpu_samples/gpu_reason.h"
-#include "formats/series/series_lines.h"
 #include "store/base/hash.h"
 #include "timeline/code/gpu_code.h"
 #include "timeline/debug/demangle.h"
@@ -35,13 +35,13 @@ struct binary {
 struct gpu_samples {
 	struct format_input *input;
 	struct import_run *run;
-	struct series_lines lines;
+	struct text_lines lines;
 	struct binary *binaries;
 	size_t binary_count;
 	uint8_t columns[COLUMNS_MAX]; /* by place: an enum column, COLUMN_COUNT: unknown */
 	size_t count;
-	struct series_text fields[COLUMN_COUNT]; /* of the line */
-	uint32_t samples, queue;		 /* streams; IMPORT_NONE: not needed so far */
+	struct text_part fields[COLUMN_COUNT]; /* of the line */
+	uint32_t samples, queue;	       /* streams; IMPORT_NONE: not needed so far */
 	uint64_t records, unknown_reasons;
 };
 
@@ -138,7 +138,12 @@ static const struct gpu_function *address_find(
 
 /* ---- fields ---- */
 
-static bool columns_take(struct gpu_samples *import, struct series_text line)
+static bool part_is(struct text_part part, const char *word)
+{
+	return strlen(word) == part.size && memcmp(part.bytes, word, part.size) == 0;
+}
+
+static bool columns_take(struct gpu_samples *import, struct text_part line)
 {
 	bool has[COLUMN_COUNT] = {false};
 
@@ -148,7 +153,7 @@ static bool columns_take(struct gpu_samples *import, struct series_text line)
 		uint8_t column = 0;
 
 		while (column < COLUMN_COUNT &&
-			!series_text_is((struct series_text){line.bytes + at, size}, column_names[column]))
+			!part_is((struct text_part){line.bytes + at, size}, column_names[column]))
 			column++;
 		import->columns[import->count] = column;
 		if (column < COLUMN_COUNT)
@@ -158,25 +163,25 @@ static bool columns_take(struct gpu_samples *import, struct series_text line)
 	return has[ADDRESS] || has[OFFSET];
 }
 
-static void fields_take(struct gpu_samples *import, struct series_text line)
+static void fields_take(struct gpu_samples *import, struct text_part line)
 {
 	size_t at = 0;
 
 	for (unsigned c = 0; c < COLUMN_COUNT; c++)
-		import->fields[c] = (struct series_text){"", 0};
+		import->fields[c] = (struct text_part){"", 0};
 	for (size_t i = 0; i < import->count && at <= line.size; i++) {
 		const char *end = memchr(line.bytes + at, '\t', line.size - at);
 		size_t size = end ? (size_t)(end - line.bytes) - at : line.size - at;
 
 		if (import->columns[i] < COLUMN_COUNT)
-			import->fields[import->columns[i]] = (struct series_text){line.bytes + at, size};
+			import->fields[import->columns[i]] = (struct text_part){line.bytes + at, size};
 		at += size + 1;
 	}
 }
 
 static int bad(const struct gpu_samples *import, enum column column, const char *what, struct error *error)
 {
-	const struct series_text *field = &import->fields[column];
+	const struct text_part *field = &import->fields[column];
 
 	return error_set(error, ERROR_RUN, "%s line %" PRIu64 ", column %s: '%.*s' %s", import->input->name,
 		import->lines.lines, column_names[column], field->size < 80 ? (int)field->size : 80,
@@ -186,7 +191,7 @@ static int bad(const struct gpu_samples *import, enum column column, const char 
 static int number_take(const struct gpu_samples *import, enum column column, uint64_t otherwise,
 	uint64_t *number, struct error *error)
 {
-	const struct series_text *field = &import->fields[column];
+	const struct text_part *field = &import->fields[column];
 	char text[NUMBER_MAX], *end;
 
 	*number = otherwise;
@@ -206,7 +211,7 @@ static int number_take(const struct gpu_samples *import, enum column column, uin
 /* AMD's symbol of what is launched is NAME.kd. "": the column is empty, or too long. */
 static void kernel_name(const struct gpu_samples *import, char name[DEMANGLE_MAX])
 {
-	struct series_text field = import->fields[KERNEL];
+	struct text_part field = import->fields[KERNEL];
 
 	if (field.size > 3 && memcmp(field.bytes + field.size - 3, ".kd", 3) == 0)
 		field.size -= 3;
@@ -317,7 +322,7 @@ static int sample_take(struct gpu_samples *import, struct error *error)
 
 static int launch_take(struct gpu_samples *import, struct error *error)
 {
-	const struct series_text *attributes = &import->fields[ATTRIBUTES];
+	const struct text_part *attributes = &import->fields[ATTRIBUTES];
 	struct import_record record = {.shape = IMPORT_PLACED, .op = STORE_OP_KERNEL};
 	char kernel[DEMANGLE_MAX];
 	int rc = number_take(import, TIME, 0, &record.begin_ns, error);
@@ -340,13 +345,13 @@ static int launch_take(struct gpu_samples *import, struct error *error)
 
 static int lines_take(struct gpu_samples *import, struct error *error)
 {
-	struct series_text line;
-	int rc = series_lines_next(&import->lines, &line, error);
+	struct text_part line;
+	int rc = text_lines_next(&import->lines, &line, error);
 
 	if (rc > 0 && !columns_take(import, line))
 		rc = error_set(error, ERROR_RUN, "%s has no column address or offset in its first line",
 			import->input->name);
-	while (rc > 0 && (rc = series_lines_next(&import->lines, &line, error)) > 0) {
+	while (rc > 0 && (rc = text_lines_next(&import->lines, &line, error)) > 0) {
 		bool is_launch;
 
 		if (!line.size)
@@ -383,7 +388,7 @@ static void samples_fini(struct gpu_samples *import)
 		free(import->binaries[i].bytes);
 	}
 	free(import->binaries);
-	series_lines_fini(&import->lines);
+	text_lines_fini(&import->lines);
 }
 
 int gpu_samples_import(struct format_input *input, const char *path, struct error *error)
@@ -414,7 +419,7 @@ bool gpu_samples_is(const uint8_t *head, size_t size)
 	struct gpu_samples import = {0};
 
 	return end && memchr(head, '\t', (size_t)(end - head)) &&
-	       columns_take(&import, (struct series_text){(const char *)head, (size_t)(end - head)}) &&
+	       columns_take(&import, (struct text_part){(const char *)head, (size_t)(end - head)}) &&
 	       memmem(head, (size_t)(end - head), "reason", 6);
 }
 

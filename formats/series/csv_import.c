@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/series/series_lines.h"
+#include "formats/base/text_lines.h"
+#include "formats/series/series_import.h"
 
 #define COLUMNS_MAX 4096u
 
@@ -57,20 +58,20 @@ struct column {
 struct csv {
 	struct format_input *input;
 	struct series_import *import;
-	struct series_lines lines;
+	struct text_lines lines;
 	char separator;
 	struct column *columns;
 	size_t count;
-	struct series_text *fields; /* of the line; unquoted in place */
-	size_t of[ROLES];	    /* the column plus 1; 0: none */
-	bool is_long;		    /* a line is a value */
+	struct text_part *fields; /* of the line; unquoted in place */
+	size_t of[ROLES];	  /* the column plus 1; 0: none */
+	bool is_long;		  /* a line is a value */
 	uint64_t wrong_times, no_numbers;
 };
 
 /* ---- fields ---- */
 
 /* Takes quotes off, in place: "" within them is one. */
-static struct series_text unquoted(char *at, size_t size)
+static struct text_part unquoted(char *at, size_t size)
 {
 	size_t used = 0;
 
@@ -78,24 +79,24 @@ static struct series_text unquoted(char *at, size_t size)
 		at[used++] = at[i];
 		i += at[i] == '"' && i + 2 < size && at[i + 1] == '"';
 	}
-	return (struct series_text){at, used};
+	return (struct text_part){at, used};
 }
 
 /* Splits a line; fields that are missing are empty. How many there are. */
-static size_t split(const struct csv *csv, struct series_text line, struct series_text *fields, size_t room)
+static size_t split(const struct csv *csv, struct text_part line, struct text_part *fields, size_t room)
 {
 	size_t count = 0, at = 0;
 
 	for (size_t i = 0; i < room; i++)
-		fields[i] = (struct series_text){"", 0};
+		fields[i] = (struct text_part){"", 0};
 	while (at <= line.size && count < room) {
 		size_t end = at;
 		bool is_quoted = false;
-		struct series_text field;
+		struct text_part field;
 
 		for (; end < line.size && (is_quoted || line.bytes[end] != csv->separator); end++)
 			is_quoted ^= line.bytes[end] == '"';
-		field = series_trim((struct series_text){line.bytes + at, end - at});
+		field = series_trim((struct text_part){line.bytes + at, end - at});
 		if (field.size >= 2 && field.bytes[0] == '"' && field.bytes[field.size - 1] == '"')
 			field = unquoted((char *)field.bytes, field.size);
 		fields[count++] = field;
@@ -104,7 +105,7 @@ static size_t split(const struct csv *csv, struct series_text line, struct serie
 	return count;
 }
 
-static char separator_of(struct series_text line)
+static char separator_of(struct text_part line)
 {
 	static const char separators[] = ",;\t";
 	size_t most = 0;
@@ -125,7 +126,7 @@ static char separator_of(struct series_text line)
 
 /* ---- the first line ---- */
 
-static char *copied(struct series_text text)
+static char *copied(struct text_part text)
 {
 	char *copy = malloc(text.size + 1);
 
@@ -137,7 +138,7 @@ static char *copied(struct series_text text)
 }
 
 /* "power.draw [W]", "load (%)", "time_ms": the name and its unit. */
-static void name_split(struct series_text *name, struct series_text *unit)
+static void name_split(struct text_part *name, struct text_part *unit)
 {
 	char last = name->size ? name->bytes[name->size - 1] : '\0';
 	const char *open = last == ']'	 ? memrchr(name->bytes, '[', name->size)
@@ -145,21 +146,20 @@ static void name_split(struct series_text *name, struct series_text *unit)
 					 : NULL;
 	const char *underline = memrchr(name->bytes, '_', name->size);
 
-	*unit = (struct series_text){"", 0};
+	*unit = (struct text_part){"", 0};
 	if (open && open > name->bytes) {
 		*unit = series_trim(
-			(struct series_text){open + 1, (size_t)(name->bytes + name->size - 1 - open - 1)});
-		*name = series_trim((struct series_text){name->bytes, (size_t)(open - name->bytes)});
+			(struct text_part){open + 1, (size_t)(name->bytes + name->size - 1 - open - 1)});
+		*name = series_trim((struct text_part){name->bytes, (size_t)(open - name->bytes)});
 	} else if (underline && name->size > 5 && !strncasecmp(name->bytes, "time_", 5)) {
-		*unit = (struct series_text){
-			underline + 1, (size_t)(name->bytes + name->size - underline - 1)};
+		*unit = (struct text_part){underline + 1, (size_t)(name->bytes + name->size - underline - 1)};
 	}
 }
 
-static int column_begin(struct csv *csv, size_t i, struct series_text name, struct error *error)
+static int column_begin(struct csv *csv, size_t i, struct text_part name, struct error *error)
 {
 	struct column *column = &csv->columns[i];
-	struct series_text unit;
+	struct text_part unit;
 
 	name_split(&name, &unit);
 	column->name = copied(name);
@@ -197,11 +197,11 @@ static void shape_decide(struct csv *csv)
 
 static int header_take(struct csv *csv, struct error *error)
 {
-	struct series_text line = {"", 0};
+	struct text_part line = {"", 0};
 	int rc = 1;
 
 	while (rc > 0 && !line.size)
-		rc = series_lines_next(&csv->lines, &line, error);
+		rc = text_lines_next(&csv->lines, &line, error);
 	if (rc < 0)
 		return rc;
 	csv->separator = separator_of(line);
@@ -225,14 +225,14 @@ static int header_take(struct csv *csv, struct error *error)
 
 /* ---- lines of values ---- */
 
-static struct series_text field(const struct csv *csv, enum role role)
+static struct text_part field(const struct csv *csv, enum role role)
 {
-	return csv->of[role] ? csv->fields[csv->of[role] - 1] : (struct series_text){"", 0};
+	return csv->of[role] ? csv->fields[csv->of[role] - 1] : (struct text_part){"", 0};
 }
 
 static uint32_t number_of(const struct csv *csv, enum role role)
 {
-	struct series_text unit;
+	struct text_part unit;
 	double number;
 
 	return series_number(field(csv, role), &number, &unit) && number >= 0 && number < SERIES_NONE &&
@@ -255,19 +255,19 @@ static uint32_t stream_of(const struct csv *csv)
 	return series_import_stream(csv->import, &place);
 }
 
-static bool ends_with(struct series_text text, const char *end)
+static bool ends_with(struct text_part text, const char *end)
 {
 	size_t size = strlen(end);
 
 	return text.size > size && !memcmp(text.bytes + text.size - size, end, size);
 }
 
-static enum store_metric_kind kind_of_name(struct series_text name)
+static enum store_metric_kind kind_of_name(struct text_part name)
 {
 	return ends_with(name, "_total") ? STORE_METRIC_COUNTER : STORE_METRIC_GAUGE;
 }
 
-static enum store_metric_kind kind_of_word(struct series_text word)
+static enum store_metric_kind kind_of_word(struct text_part word)
 {
 	return series_text_is(word, "counter")	? STORE_METRIC_COUNTER
 	       : series_text_is(word, "amount") ? STORE_METRIC_AMOUNT
@@ -275,7 +275,7 @@ static enum store_metric_kind kind_of_word(struct series_text word)
 }
 
 /* "N/A", "[Not Supported]", an empty field: not there. */
-static bool is_absent(struct series_text text)
+static bool is_absent(struct text_part text)
 {
 	static const char *const words[] = {
 		"", "-", "N/A", "[N/A]", "[Not Supported]", "nan", "null", "none"};
@@ -288,9 +288,9 @@ static bool is_absent(struct series_text text)
 
 /* The unit of a column is that of its name, or of its first value. */
 static int value_take(struct csv *csv, struct column *column, uint32_t stream, uint64_t time_ns,
-	struct series_text text, struct error *error)
+	struct text_part text, struct error *error)
 {
-	struct series_text unit, own = {column->unit, strlen(column->unit)};
+	struct text_part unit, own = {column->unit, strlen(column->unit)};
 	double value;
 
 	if (is_absent(text))
@@ -300,7 +300,7 @@ static int value_take(struct csv *csv, struct column *column, uint32_t stream, u
 		return 0;
 	}
 	if (!column->has_metric) {
-		struct series_text name = {column->name, strlen(column->name)};
+		struct text_part name = {column->name, strlen(column->name)};
 
 		column->metric = series_import_metric(
 			csv->import, name, own.size ? own : unit, kind_of_name(name), &column->factor);
@@ -312,7 +312,7 @@ static int value_take(struct csv *csv, struct column *column, uint32_t stream, u
 
 static int long_take(struct csv *csv, uint32_t stream, uint64_t time_ns, struct error *error)
 {
-	struct series_text name = field(csv, ROLE_METRIC), unit, own = field(csv, ROLE_UNIT);
+	struct text_part name = field(csv, ROLE_METRIC), unit, own = field(csv, ROLE_UNIT);
 	const enum store_metric_kind kind =
 		csv->of[ROLE_KIND] ? kind_of_word(field(csv, ROLE_KIND)) : kind_of_name(name);
 	double value, factor;
@@ -328,10 +328,10 @@ static int long_take(struct csv *csv, uint32_t stream, uint64_t time_ns, struct 
 	return series_import_value(csv->import, stream, metric, time_ns, value * factor, error);
 }
 
-static int line_take(struct csv *csv, struct series_text line, struct error *error)
+static int line_take(struct csv *csv, struct text_part line, struct error *error)
 {
 	const struct column *clock = &csv->columns[csv->of[ROLE_TIME] - 1];
-	const struct series_text unit = {clock->unit, strlen(clock->unit)};
+	const struct text_part unit = {clock->unit, strlen(clock->unit)};
 	uint64_t time_ns;
 	uint32_t stream;
 	int rc = 0;
@@ -354,10 +354,10 @@ static int line_take(struct csv *csv, struct series_text line, struct error *err
 
 static int lines_take(struct csv *csv, struct error *error)
 {
-	struct series_text line;
+	struct text_part line;
 	int rc = header_take(csv, error);
 
-	while (rc == 0 && (rc = series_lines_next(&csv->lines, &line, error)) > 0) {
+	while (rc == 0 && (rc = text_lines_next(&csv->lines, &line, error)) > 0) {
 		rc = line_take(csv, line, error);
 		if ((csv->lines.lines & 0xfff) == 0)
 			format_input_progress(csv->input);
@@ -386,7 +386,7 @@ int csv_import(struct format_input *input, const char *path, struct error *error
 	}
 	free(csv.columns);
 	free(csv.fields);
-	series_lines_fini(&csv.lines);
+	text_lines_fini(&csv.lines);
 	return rc;
 }
 
@@ -396,7 +396,7 @@ bool csv_is(const uint8_t *head, size_t size)
 {
 	const uint8_t *end = memchr(head, '\n', size);
 	struct csv csv = {.separator = ','};
-	struct series_text fields[64], line = {(const char *)head, end ? (size_t)(end - head) : size};
+	struct text_part fields[64], line = {(const char *)head, end ? (size_t)(end - head) : size};
 	char copy[4096];
 	size_t count;
 
@@ -407,7 +407,7 @@ bool csv_is(const uint8_t *head, size_t size)
 	csv.separator = separator_of(line);
 	count = split(&csv, line, fields, 64);
 	for (size_t i = 0; i < count && count > 1; i++) {
-		struct series_text name = fields[i], unit;
+		struct text_part name = fields[i], unit;
 
 		name_split(&name, &unit);
 		for (size_t r = 0; r < sizeof roles / sizeof roles[0] && roles[r].role == ROLE_TIME; r++)

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/series/series_lines.h"
+#include "formats/base/text_lines.h"
+#include "formats/series/series_import.h"
 #include "store/base/bytes.h"
 #include "store/base/hash.h"
 #include "timeline/base/key_ids.h"
@@ -22,7 +23,7 @@
 struct prometheus {
 	struct format_input *input;
 	struct series_import *import;
-	struct series_lines lines;
+	struct text_lines lines;
 	struct key_ids counters, gauges; /* names that # TYPE calls so: hashes */
 	struct store_bytes name; /* of the line's metric, with its labels; and after it the labels' values */
 	uint64_t timeless, wrong, not_finite;
@@ -39,31 +40,31 @@ static void skip_blanks(struct place *place)
 		place->at++;
 }
 
-static struct series_text word_take(struct place *place, const char *until)
+static struct text_part word_take(struct place *place, const char *until)
 {
 	const char *begin = place->at;
 
 	while (place->at < place->end && !strchr(until, *place->at))
 		place->at++;
-	return (struct series_text){begin, (size_t)(place->at - begin)};
+	return (struct text_part){begin, (size_t)(place->at - begin)};
 }
 
 /* ---- labels ---- */
 
 struct labels {
 	struct series_place place;
-	struct series_text name; /* of __name__ */
+	struct text_part name; /* of __name__ */
 };
 
 /* "VALUE" with \\ \" \n, unescaped in place. False: no end. */
-static bool quoted_take(struct place *place, struct series_text *value)
+static bool quoted_take(struct place *place, struct text_part *value)
 {
 	char *to = (char *)place->at + 1;
 	const char *from = place->at + 1;
 
 	if (place->at >= place->end || *place->at != '"')
 		return false;
-	*value = (struct series_text){to, 0};
+	*value = (struct text_part){to, 0};
 	for (; from < place->end && *from != '"'; from++) {
 		const bool is_escaped = *from == '\\' && from + 1 < place->end;
 
@@ -75,9 +76,9 @@ static bool quoted_take(struct place *place, struct series_text *value)
 	return from < place->end;
 }
 
-static uint32_t number_of(struct series_text text)
+static uint32_t number_of(struct text_part text)
 {
-	struct series_text unit;
+	struct text_part unit;
 	double number;
 
 	return series_number(text, &number, &unit) && !unit.size && number >= 0 && number < SERIES_NONE
@@ -86,7 +87,7 @@ static uint32_t number_of(struct series_text text)
 }
 
 /* "n1:9100" is host n1. */
-static struct series_text host_of(struct series_text instance)
+static struct text_part host_of(struct text_part instance)
 {
 	const char *colon = memrchr(instance.bytes, ':', instance.size);
 
@@ -96,7 +97,7 @@ static struct series_text host_of(struct series_text instance)
 }
 
 /* True: the label tells what the series is of. */
-static bool label_place(struct labels *labels, struct series_text key, struct series_text value)
+static bool label_place(struct labels *labels, struct text_part key, struct text_part value)
 {
 	struct series_place *place = &labels->place;
 
@@ -125,7 +126,7 @@ static bool label_place(struct labels *labels, struct series_text key, struct se
 static bool labels_take(struct place *place, struct labels *labels, struct store_bytes *more)
 {
 	for (;;) {
-		struct series_text key, value;
+		struct text_part key, value;
 
 		skip_blanks(place);
 		if (place->at < place->end && *place->at == '}') {
@@ -155,10 +156,10 @@ static bool labels_take(struct place *place, struct labels *labels, struct store
 /* ---- lines ---- */
 
 /* "# TYPE NAME counter" or gauge; OpenMetrics leaves _total out there. */
-static int comment_take(struct prometheus *file, struct series_text line, struct error *error)
+static int comment_take(struct prometheus *file, struct text_part line, struct error *error)
 {
 	struct place place = {line.bytes + 1, line.bytes + line.size};
-	struct series_text name, type;
+	struct text_part name, type;
 	struct store_hash hash;
 	bool is_gauge;
 
@@ -178,7 +179,7 @@ static int comment_take(struct prometheus *file, struct series_text line, struct
 		       : 0;
 }
 
-static bool is_counter(const struct prometheus *file, struct series_text name)
+static bool is_counter(const struct prometheus *file, struct text_part name)
 {
 	static const char *const ends[] = {"_total", "_count", "_sum", "_bucket"};
 	struct store_hash hash = store_hash128(name.bytes, name.size);
@@ -197,7 +198,7 @@ static bool is_counter(const struct prometheus *file, struct series_text name)
 }
 
 /* By the names' convention the unit stands at the end, ahead of _total. */
-static struct series_text unit_of(struct series_text name)
+static struct text_part unit_of(struct text_part name)
 {
 	static const char *const known[] = {
 		"bytes", "seconds", "celsius", "watts", "joules", "hertz", "percent"};
@@ -207,18 +208,18 @@ static struct series_text unit_of(struct series_text name)
 		name.size -= 6;
 	underline = memrchr(name.bytes, '_', name.size);
 	for (size_t i = 0; underline && i < sizeof known / sizeof known[0]; i++) {
-		struct series_text unit = {underline + 1, (size_t)(name.bytes + name.size - underline - 1)};
+		struct text_part unit = {underline + 1, (size_t)(name.bytes + name.size - underline - 1)};
 
 		if (series_text_is(unit, known[i]))
 			return unit;
 	}
-	return (struct series_text){"", 0};
+	return (struct text_part){"", 0};
 }
 
 static int value_take(struct prometheus *file, struct labels *labels, const struct store_bytes *more,
 	struct place *place, struct error *error)
 {
-	struct series_text value, time, unit, name = labels->name;
+	struct text_part value, time, unit, name = labels->name;
 	const bool counts = is_counter(file, name);
 	double number, factor;
 	uint64_t time_ns;
@@ -228,7 +229,7 @@ static int value_take(struct prometheus *file, struct labels *labels, const stru
 	value = word_take(place, " \t");
 	skip_blanks(place);
 	time = word_take(place, " \t#");
-	if (!time.size || !series_time(time, (struct series_text){"", 0}, &time_ns)) {
+	if (!time.size || !series_time(time, (struct text_part){"", 0}, &time_ns)) {
 		*(time.size ? &file->wrong : &file->timeless) += 1;
 		return 0;
 	}
@@ -247,18 +248,18 @@ static int value_take(struct prometheus *file, struct labels *labels, const stru
 	if (file->name.failed || more->failed)
 		return error_memory(error);
 	metric = series_import_metric(file->import,
-		(struct series_text){(const char *)file->name.data, file->name.size}, unit,
+		(struct text_part){(const char *)file->name.data, file->name.size}, unit,
 		counts ? STORE_METRIC_COUNTER : STORE_METRIC_GAUGE, &factor);
 	return series_import_value(file->import, series_import_stream(file->import, &labels->place), metric,
 		time_ns, number * factor, error);
 }
 
 static int line_take(
-	struct prometheus *file, struct series_text line, struct store_bytes *more, struct error *error)
+	struct prometheus *file, struct text_part line, struct store_bytes *more, struct error *error)
 {
 	struct place place = {line.bytes, line.bytes + line.size};
 	struct labels labels = {.place = {.device = SERIES_NONE, .pid = SERIES_NONE, .rank = -1}};
-	struct series_text name;
+	struct text_part name;
 
 	skip_blanks(&place);
 	if (place.at == place.end)
@@ -286,10 +287,10 @@ static int line_take(
 static int lines_take(struct prometheus *file, struct error *error)
 {
 	struct store_bytes more = {0};
-	struct series_text line;
+	struct text_part line;
 	int rc;
 
-	while ((rc = series_lines_next(&file->lines, &line, error)) > 0) {
+	while ((rc = text_lines_next(&file->lines, &line, error)) > 0) {
 		rc = line_take(file, line, &more, error);
 		if (rc < 0)
 			break;
@@ -321,7 +322,7 @@ static int prometheus_take(struct format_input *input, const char *path, struct 
 	key_ids_fini(&file.counters);
 	key_ids_fini(&file.gauges);
 	store_bytes_fini(&file.name);
-	series_lines_fini(&file.lines);
+	text_lines_fini(&file.lines);
 	return rc;
 }
 

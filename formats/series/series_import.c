@@ -114,7 +114,7 @@ static const struct {
 	{"MiB/s", "B/s", 0x1p20}, {"GiB/s", "B/s", 0x1p30}, {"KB/s", "B/s", 1e3}, {"MB/s", "B/s", 1e6},
 	{"GB/s", "B/s", 1e9}};
 
-uint32_t series_import_metric(struct series_import *import, struct series_text name, struct series_text unit,
+uint32_t series_import_metric(struct series_import *import, struct text_part name, struct text_part unit,
 	enum store_metric_kind kind, double *factor)
 {
 	char known[NAME_BYTES_MAX + 1], unit_name[32] = "";
@@ -139,7 +139,7 @@ uint32_t series_import_metric(struct series_import *import, struct series_text n
 	return store_writer_figure(import->writer, known, unit_name, true, kind);
 }
 
-static uint32_t text_of(const struct series_import *import, struct series_text text)
+static uint32_t text_of(const struct series_import *import, struct text_part text)
 {
 	return text.size ? store_writer_text(import->writer, text.bytes, text.size) : 0;
 }

@@ -10,18 +10,14 @@
 #define FORMATS_SERIES_IMPORT_H
 
 #include "formats/base/format.h"
+#include "formats/base/text_lines.h"
 #include "store/write/writer.h"
 
 #define SERIES_NONE UINT32_MAX
 
-struct series_text {
-	const char *bytes; /* not NUL-terminated */
-	size_t size;
-};
-
 /* What a series is of. All-zero but for the numbers is a series of no host: it tells of the whole run. */
 struct series_place {
-	struct series_text host, uuid, device_name;
+	struct text_part host, uuid, device_name;
 	uint32_t device, pid; /* SERIES_NONE: none; with a uuid the device is numbered by first use */
 	int32_t rank;	      /* -1: none */
 };
@@ -33,7 +29,7 @@ int series_import_begin(struct series_import **import, struct format_input *inpu
 	const char *from, struct error *error);
 /* A metric's id. `unit` as the file has it: SI and binary prefixes are taken off, and *factor is what its
  * values are to be multiplied by. SERIES_NONE: no memory. */
-uint32_t series_import_metric(struct series_import *import, struct series_text name, struct series_text unit,
+uint32_t series_import_metric(struct series_import *import, struct text_part name, struct text_part unit,
 	enum store_metric_kind kind, double *factor);
 /* A stream's number. SERIES_NONE: no memory. */
 uint32_t series_import_stream(struct series_import *import, const struct series_place *place);
@@ -47,12 +43,12 @@ void series_import_abort(struct series_import *import);
 /* ---- words of such files ---- */
 
 /* A number with what stands behind it: "97 %", "1.5GiB", "0x40". False: it is none, or not finite. */
-bool series_number(struct series_text text, double *number, struct series_text *unit);
+bool series_number(struct text_part text, double *number, struct text_part *unit);
 /* A moment: a date ("2026-11-28T14:00:00.5Z", "2026/11/28 14:00:00"; without a zone this machine's), or a
  * number: seconds, ms, us or ns since 1970 by its size, unless `unit` ("ms") says it. Small numbers count
  * from 0. False: it is none. */
-bool series_time(struct series_text text, struct series_text unit, uint64_t *time_ns);
-struct series_text series_trim(struct series_text text);
-bool series_text_is(struct series_text text, const char *word); /* whatever its case */
+bool series_time(struct text_part text, struct text_part unit, uint64_t *time_ns);
+struct text_part series_trim(struct text_part text);
+bool series_text_is(struct text_part text, const char *word); /* whatever its case */
 
 #endif

@@ -11,7 +11,7 @@
 
 #define WORD_BYTES 64u
 
-struct series_text series_trim(struct series_text text)
+struct text_part series_trim(struct text_part text)
 {
 	while (text.size && isspace((unsigned char)*text.bytes)) {
 		text.bytes++;
@@ -22,13 +22,13 @@ struct series_text series_trim(struct series_text text)
 	return text;
 }
 
-bool series_text_is(struct series_text text, const char *word)
+bool series_text_is(struct text_part text, const char *word)
 {
 	return strlen(word) == text.size && strncasecmp(text.bytes, word, text.size) == 0;
 }
 
 /* As a string, for the C library; false: too long. */
-static bool word_copy(char word[WORD_BYTES], struct series_text text)
+static bool word_copy(char word[WORD_BYTES], struct text_part text)
 {
 	if (text.size >= WORD_BYTES || memchr(text.bytes, '\0', text.size))
 		return false;
@@ -37,7 +37,7 @@ static bool word_copy(char word[WORD_BYTES], struct series_text text)
 	return true;
 }
 
-bool series_number(struct series_text text, double *number, struct series_text *unit)
+bool series_number(struct text_part text, double *number, struct text_part *unit)
 {
 	char word[WORD_BYTES], *end;
 
@@ -45,8 +45,7 @@ bool series_number(struct series_text text, double *number, struct series_text *
 	if (!text.size || !word_copy(word, text))
 		return false;
 	*number = strtod(word, &end);
-	*unit = series_trim(
-		(struct series_text){text.bytes + (end - word), (size_t)(word + text.size - end)});
+	*unit = series_trim((struct text_part){text.bytes + (end - word), (size_t)(word + text.size - end)});
 	return end != word && isfinite(*number);
 }
 
@@ -114,7 +113,7 @@ static double size_of(double number)
 	return number >= 1e17 ? 1 : number >= 1e14 ? 1e3 : number >= 1e11 ? 1e6 : 1e9;
 }
 
-bool series_time(struct series_text text, struct series_text unit, uint64_t *time_ns)
+bool series_time(struct text_part text, struct text_part unit, uint64_t *time_ns)
 {
 	static const struct {
 		const char *name;

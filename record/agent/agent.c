@@ -12,7 +12,6 @@
 #include "record/agent/base/vdso.h"
 #include "record/agent/base/wrap.h"
 #include "record/agent/gpu/gpu.h"
-#include "record/agent/torch/torch.h"
 #include "record/agent/process/address_reserve.h"
 #include "record/agent/process/agent_kind.h"
 #include "record/agent/process/debugger.h"
@@ -25,6 +24,7 @@
 #include "record/agent/sample/sample.h"
 #include "record/agent/sample/signal_guard.h"
 #include "record/agent/sample/start_stop.h"
+#include "record/agent/torch/torch.h"
 #include "record/agent/unwind/module_map.h"
 #include "record/agent/wrap/agent_end.h"
 

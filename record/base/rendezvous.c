@@ -27,6 +27,15 @@
 #define CLEAR_AGAIN_NS 10000000
 #define HASH_LETTERS 16
 
+static void place_remove(const char *place)
+{
+	char left[128];
+
+	if ((size_t)snprintf(left, sizeof(left), "%s/" RENDEZVOUS_INJECT, place) < sizeof(left))
+		unlink(left);
+	rmdir(place);
+}
+
 static int base_check(const char *path, struct error *error)
 {
 	struct stat status;
@@ -330,7 +339,7 @@ static bool place_clear(const char *place, const char *socket_path)
 	is_free = is_ours && is_deserted(socket_path);
 	if (is_free) {
 		unlink(socket_path);
-		rmdir(place);
+		place_remove(place);
 	}
 	close(lock);
 	return is_free || !is_ours;
@@ -448,7 +457,7 @@ bool rendezvous_close(const char *place, const char *socket, int listener, int a
 		return false;
 	}
 	unlink(socket);
-	rmdir(place);
+	place_remove(place);
 	if (lock >= 0)
 		close(lock);
 	return true;

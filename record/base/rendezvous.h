@@ -22,6 +22,10 @@
 
 #include "store/base/error.h"
 
+/* The socket in a place that agents loaded into running processes connect to (record/inject/). A recorder
+ * that is killed meanwhile leaves it there. */
+#define RENDEZVOUS_INJECT "i"
+
 #define RENDEZVOUS_PATH_MAX 100 /* sun_path holds 108 bytes */
 #define RENDEZVOUS_BACKLOG 4096 /* length of the listener's queue */
 

@@ -17,6 +17,7 @@
 #include "record/agent/inject/inject_order.h"
 #include "record/base/clock.h"
 #include "record/base/proc_read.h"
+#include "record/base/rendezvous.h"
 #include "record/inject/inject_image.h"
 #include "record/inject/inject_thread.h"
 
@@ -204,10 +205,12 @@ static int seek_refusal(const struct process *process, int reason, struct error 
 
 /* ---- loading ---- */
 
-static void order_fill(const struct inject *inject, struct inject_order *order)
+static void order_fill(
+	const struct inject *inject, const struct inject_image *image, struct inject_order *order)
 {
 	*order = (struct inject_order){
-		.magic = {INJECT_ORDER_MAGIC}, .serial = clock_now_ns(), .version = EVENT_VERSION};
+		.magic = {INJECT_ORDER_MAGIC}, .serial = clock_now_ns(), .version = INJECT_ORDER_VERSION};
+	order->locks = image->locks;
 	snprintf(order->control, sizeof(order->control), "%s", inject->path);
 	snprintf(order->socket, sizeof(order->socket), "%s", inject->plan.socket);
 	snprintf(order->agent, sizeof(order->agent), "%s", inject->plan.agent);
@@ -277,7 +280,7 @@ static int load(struct inject *inject, struct inject_image *image, struct proces
 
 	if (reason)
 		return seek_refusal(process, reason, error);
-	order_fill(inject, &order);
+	order_fill(inject, image, &order);
 	reason = call_make(image, &thread, &order, function) ? answer_await(image, &order, &until_ns)
 							     : INJECT_UNANSWERED;
 	process->began.tid = thread.tid;
@@ -318,12 +321,15 @@ static int begin_await(struct inject *inject, struct process *process, struct er
 	if (poll(&ready, 1, BEGIN_MS) > 0)
 		process->connection = accept4(inject->listener, NULL, NULL, SOCK_CLOEXEC);
 	ready = (struct pollfd){process->connection, POLLIN, 0};
-	if (process->connection < 0 || poll(&ready, 1, BEGIN_MS) <= 0 ||
-		recv(process->connection, &message, sizeof(message), 0) != sizeof(message))
+	if (process->connection < 0 || poll(&ready, 1, BEGIN_MS) <= 0)
 		snprintf(message.text, sizeof(message.text), "it does not answer");
+	else if (recv(process->connection, &message, sizeof(message), 0) != sizeof(message))
+		snprintf(message.text, sizeof(message.text),
+			"it has ended, or become another program, meanwhile");
 	message.text[sizeof(message.text) - 1] = '\0';
 	process->agent = agent_find(process->began.pid);
 	process->began.threads = message.number;
+	process->began.slots = message.slots;
 	return message.word == INJECT_BEGUN
 		       ? 0
 		       : error_set(error, ERROR_USAGE, "the agent does not begin in process %u (%s): %s",
@@ -355,8 +361,8 @@ static int listener_open(struct inject *inject, struct error *error)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-	if ((size_t)snprintf(inject->path, sizeof(inject->path), "%s/i", inject->plan.place) >=
-		sizeof(inject->path))
+	if ((size_t)snprintf(inject->path, sizeof(inject->path), "%s/" RENDEZVOUS_INJECT,
+		    inject->plan.place) >= sizeof(inject->path))
 		return error_set(
 			error, ERROR_IO, "the path of %s is too long for a socket", inject->plan.place);
 	memcpy(address.sun_path, inject->path, sizeof(address.sun_path));

@@ -30,6 +30,7 @@ struct inject_plan {
 struct inject_began {
 	uint32_t pid, tid; /* tid: the thread that was stopped */
 	uint32_t threads;  /* that are measured */
+	uint32_t slots;	   /* entries of its tables of calls that lead through the agent */
 	uint64_t stood_ns; /* how long that thread stood still */
 };
 

@@ -158,9 +158,10 @@ static void attached_put(const struct summary *summary, struct lines *lines)
 	if (!strcmp(summary->sampler, SUMMARY_OUTSIDE))
 		put(lines, "measured from outside: no bytes of IO, no MPI calls, no GPU operations\n");
 	if (summary->is_injected)
-		put(lines, "measured by an agent that was loaded into it: no bytes of IO, no MPI calls, no "
-			   "locks, "
-			   "no processes that it started; threads of less than 20 ms may be missing\n");
+		put(lines, "measured by an agent that was loaded into it: no locks, no processes that it "
+			   "started; threads of less than 20 ms, and calls of MPI and IO that are not made "
+			   "by "
+			   "tables, may be missing\n");
 }
 
 static void switches_put(const struct summary *summary, struct lines *lines)

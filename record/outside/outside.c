@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,10 +22,14 @@
 #define ROUNDS_MAX 20	/* of looking for threads that began meanwhile */
 #define FORK_NS 2000000 /* between a thread's appearance in /proc and its record */
 #define GONE_NS UINT64_C(1000000000)
-#define CUT_LEAST 4u	/* partial paths with a copy that was too small, before it grows */
-#define CUT_SHARE 50u	/* one part in 50 may be so */
-#define CUT_WINDOW 256u /* samples in which they are counted */
-#define CUT_GROWTH 4u
+#define CUT_LEAST 2u	 /* partial paths with a copy that was too small, before it grows */
+#define CUT_SHARE 400u	 /* one part in 400 may be so */
+#define CUT_WINDOW 1024u /* samples in which they are counted */
+#define CUT_GROWTH 2u
+#define FIRST_SAMPLES 64u /* with as much as a record holds: they tell how much is needed */
+#define FIRST_NS UINT64_C(1000000000)
+#define FIRST_THREADS 64u /* of more, events would take long to be opened twice */
+#define STACK_STEP 4096u
 
 /* ---- begin ---- */
 
@@ -138,6 +143,27 @@ static bool looks_instead(struct outside *outside)
 	return !outside_looks_begin(outside);
 }
 
+static uint32_t threads_count(const struct outside_plan *plan)
+{
+	uint32_t count = 0;
+
+	for (unsigned i = 0; i < plan->pid_count; i++) {
+		char path[40];
+		struct stat status;
+
+		snprintf(path, sizeof(path), "/proc/%u/task", plan->pids[i]);
+		count += stat(path, &status) || status.st_nlink < 2 ? 0 : (uint32_t)status.st_nlink - 2;
+	}
+	return count;
+}
+
+static uint32_t stack_first(const struct outside_plan *plan)
+{
+	return plan->stack_bytes				     ? plan->stack_bytes
+	       : plan->is_all || threads_count(plan) > FIRST_THREADS ? OUTSIDE_STACK_LEAST
+								     : OUTSIDE_STACK_MOST;
+}
+
 int outside_open(struct outside **out, const struct outside_plan *plan, struct error *error)
 {
 	struct outside *outside = calloc(1, sizeof(*outside));
@@ -147,7 +173,9 @@ int outside_open(struct outside **out, const struct outside_plan *plan, struct e
 	if (!outside)
 		return error_memory(error);
 	outside->plan = *plan;
-	outside->stack_bytes = plan->stack_bytes ? plan->stack_bytes : OUTSIDE_STACK_LEAST;
+	outside->stack_bytes = stack_first(plan);
+	outside->is_settled = outside->stack_bytes == OUTSIDE_STACK_LEAST;
+	outside->begin_ns = clock_now_ns();
 	outside->agent = plan->agent ? realpath(plan->agent, NULL) : NULL;
 	if (!outside->agent)
 		outside->plan.agent = NULL;
@@ -181,9 +209,27 @@ static bool wait_for_records(const struct outside *outside, int stop, int timeou
 	return polled[0].revents != 0;
 }
 
-static void stack_judge(struct outside *outside)
+/* Half as much again as the first samples have needed. */
+static void stack_settle(struct outside *outside, uint64_t now_ns)
 {
-	if (!outside->plan.stack_bytes && outside->stack_bytes < OUTSIDE_STACK_MOST &&
+	uint32_t bytes = outside->need_bytes + outside->need_bytes / 2;
+
+	if (outside->window_samples < FIRST_SAMPLES && now_ns < outside->begin_ns + FIRST_NS)
+		return;
+	outside->is_settled = true;
+	bytes = (bytes + STACK_STEP - 1) / STACK_STEP * STACK_STEP;
+	if (bytes >= outside->stack_bytes || outside->plan.stack_bytes)
+		return;
+	outside->stack_bytes = bytes > OUTSIDE_STACK_LEAST ? bytes : OUTSIDE_STACK_LEAST;
+	outside_events_renew(outside);
+	outside->window_samples = outside->window_cut = 0;
+}
+
+static void stack_judge(struct outside *outside, uint64_t now_ns)
+{
+	if (!outside->is_settled)
+		stack_settle(outside, now_ns);
+	if (outside->is_settled && !outside->plan.stack_bytes && outside->stack_bytes < OUTSIDE_STACK_MOST &&
 		outside->window_cut >= CUT_LEAST &&
 		outside->window_cut * CUT_SHARE > outside->window_samples) {
 		outside->stack_bytes *= CUT_GROWTH;
@@ -261,7 +307,7 @@ bool outside_run(struct outside *outside, int stop, uint64_t until_ns)
 		is_over = targets_sweep(outside, now_ns) && has_begun && !outside->plan.is_all;
 		if (!outside->by_looks) {
 			outside_threads_look(outside, now_ns);
-			stack_judge(outside);
+			stack_judge(outside, now_ns);
 		}
 		if (until_ns && now_ns >= until_ns)
 			break;

@@ -111,7 +111,10 @@ struct outside {
 	uint64_t first_id, cut_ns; /* records of events from first_id on count from cut_ns, others before */
 	uint32_t stack_bytes;
 	bool without_kernel;
-	uint64_t gone_ns;		     /* when ends without a record are looked for next */
+	uint64_t gone_ns; /* when ends without a record are looked for next */
+	uint64_t begin_ns;
+	bool is_settled;		     /* stack_bytes are what the first samples have needed */
+	uint32_t need_bytes;		     /* of their stacks, by the deepest that was whole */
 	uint32_t window_samples, window_cut; /* since the stack size was last judged */
 	struct outside_target *targets;
 	struct outside_thread *hash[OUTSIDE_THREADS_HASH];

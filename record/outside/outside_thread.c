@@ -326,6 +326,15 @@ static bool is_at_end(const struct outside_thread *thread, struct unwinder *u)
 	       cfi_row_find(&modules->list[frame->slot].cfi, frame->address, &u->scratch) == CFI_NONE;
 }
 
+/* A stack that turned out deeper than a record can hold says nothing: it may be another one. */
+static void need_note(struct outside *outside, const struct unwinder *u, uint64_t sp, bool is_partial)
+{
+	uint64_t bytes = u->registers.value[ARCH_SP] - sp;
+
+	if (!is_partial && bytes <= OUTSIDE_STACK_MOST && bytes > outside->need_bytes)
+		outside->need_bytes = (uint32_t)bytes;
+}
+
 uint32_t outside_thread_path(struct outside *outside, struct outside_thread *thread,
 	const struct arch_registers *registers, const char *stack, size_t bytes, bool with_python,
 	bool *is_partial)
@@ -347,6 +356,7 @@ uint32_t outside_thread_path(struct outside *outside, struct outside_thread *thr
 	target->sample_low = sp;
 	target->sample_high = sp + (64u << 20);
 	*is_partial = unwind_walk(u, registers) != UNWIND_FULL && !is_at_end(thread, u);
+	need_note(outside, u, sp, *is_partial);
 	frames = u->frames;
 	count = u->count;
 	if (with_python)

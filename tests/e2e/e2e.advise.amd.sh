@@ -77,6 +77,22 @@ hpct-import --from gpu-samples plain.samples --binary "$code" -o plain.hpct 2>er
 hpct-advise plain.hpct --annotate --format tsv >plain.tsv || fail "annotate plain"
 same "causes without reasons, but of arithmetic, which does not tell that it waits" "15 compared" "$(caused 1000 plain.tsv |
 	grep -v '^division')"
+# What rocprofv3 writes as JSON becomes rows by the script in docs/advice.md.
+sed -n '/^```python$/,/^```$/p' "$HPCT_SOURCE/docs/advice.md" | sed '1d;$d' >rows.py
+cat >rocprof.json <<'JSON'
+{"rocprofiler-sdk-tool": [{"buffer_records": {"pc_sample_host_trap": [], "pc_sample_stochastic": [
+{"inst_index": 1, "record": {"pc": {"code_object_id": 2, "code_object_offset": 11820}, "wave_issued": 0, "snapshot":
+ {"stall_reason": "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_WAITCNT", "arb_state_issue_valu": 0}}},
+{"inst_index": 1, "record": {"pc": {"code_object_id": 2, "code_object_offset": 11820}, "wave_issued": 0, "snapshot":
+ {"stall_reason": "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_WAITCNT", "arb_state_issue_valu": 1}}},
+{"inst_index": 2, "record": {"pc": {"code_object_id": 2, "code_object_offset": 11824}, "wave_issued": 1, "snapshot": {}}},
+{"inst_index": 3, "record": {"pc": {"code_object_id": 1, "code_object_offset": 4}, "wave_issued": 1, "snapshot": {}}}]}}]}
+JSON
+python3 rows.py rocprof.json 2 >rocprof.samples || fail "the script"
+hpct-import rocprof.samples --binary "$code" -o rocprof.hpct || fail "import rocprof"
+same "rocprofv3's samples" "chase 44 2 50.00 GMEM 72
+chase 48 1 0.00  " "$(hpct-advise rocprof.hpct --annotate --format tsv |
+	awk -F '\t' 'NR > 1 && $10 > 0 { print $1, $3, $10, $13, $14, $16 }')"
 # The code may come later.
 hpct-import --from gpu-samples "$rows" -o bare.hpct || fail "import bare"
 hpct-advise bare.hpct --binary "$code" --annotate --format tsv >bare.tsv || fail "annotate bare"

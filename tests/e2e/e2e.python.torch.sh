@@ -43,3 +43,8 @@ for layout in "" -DWIDE; do
 		"20 thread forward" | sort >wanted
 	same_file "kernels by the code that they belong to $layout" wanted got
 done
+
+# A library whose symbols the agent cannot read works as without it.
+g++ -O1 -shared -fPIC -Wl,--hash-style=sysv -o libtorch_cpu.so "$HPCT_SOURCE/tests/e2e/torch_cpu.cc" || fail "it cannot be built"
+both unread "${fake[@]}" steps
+same "its engine is set" 1 "$(head -1 measured.out)"

@@ -52,4 +52,38 @@ same "the device has them" 4096 \
 	"$(hpct-profile a.hpct --metric GINST:STL_GMEM --over device --format tsv | tsv 'NR == 2 { print $c["GINST:STL_GMEM:incl:sum"] }')"
 "$HPCT_BIN/hpct-profile" --format tsv --metric 'GINST*' --view flat a.hpct >flat
 grep -q '00000000b9f63d8c+0x5c20' flat
+# They stand below the call path that launched their kernel; of several they are shared by time, and whole numbers sum.
+same "below the launching path" "main <gpu kernel> spin 00000000b9f63d8c+0x5c20 8192" \
+	"$(hpct-profile --format tsv --metric 'GINST*' a.hpct | tsv '
+		$c["name"] != "<program root>" && $c["GINST:STL_NONE:incl"] == 8192 { path = path $c["name"] " " } END { print path 8192 }')"
+{
+	cat in.tsv
+	row gpu:h/-/7.0/0/1/7 spans 90000 110000 'main;again;<gpu kernel>;spin' kernel '' 0 '' ''
+} >two.tsv
+hpct-import --from tsv two.tsv -o two.hpct || fail "import"
+profile() { hpct-profile --format tsv --metric GINST:STL_NONE two.hpct "$@" | tsv '$c["name"] ~ /5c20$/ { print $c["GINST:STL_NONE:incl"] }'; }
+same "40 us and, until the read-out, 10 us" "6554
+1638" "$(profile)"
+same "below one of them" 1638 "$(profile --context '*again*')"
+same "a window has the part that ran in it: 20 of 50 us" 3277 "$(profile --time 0..70us)"
+# By function, path, instruction and stall; issued, and of latency: none is.
+instructions() { hpct-stats --format tsv --metric GINST "$@" | tsv '{ print $c["key"], $c["weight"], $c["percent"], $c["issued_percent"], $c["stall"], $c["stall_percent"] }'; }
+same "by function" "spin 12288 100.00 66.67 GMEM 33.33" "$(instructions a.hpct)"
+same "by launching path" "main;<gpu kernel>;spin 9830 80.00 66.67 GMEM 33.33
+main;again;<gpu kernel>;spin 2458 20.00 66.67 GMEM 33.33" "$(instructions two.hpct --by path)"
+same "by instruction" "spin;00000000b9f63d8c+0x5c20 8192 66.67 100.00  0.00
+spin;00000000b9f63d8c+0x5c10 4096 33.33 0.00 GMEM 100.00" "$(instructions a.hpct --by instruction)"
+same "by stall" "NONE 8192 GMEM 4096" \
+	"$(hpct-stats --format tsv --by stall a.hpct | tsv '{ print $c["key"], $c["weight"] }' | xargs)"
+same "by binary" "00000000b9f63d8c 12288 100.00 66.67 GMEM 33.33" "$(instructions a.hpct --by module)"
+same "in a window, below a path" "spin 983 100.00 66.67 GMEM 33.33" "$(instructions two.hpct --context '*again*' --time 0..94us)"
+check "lines and loops are asked for by name" [ "$(instructions a.hpct --by line; instructions a.hpct --by loop)" = \
+	"<unknown line> 12288 100.00 66.67 GMEM 33.33
+<no loop> 12288 100.00 66.67 GMEM 33.33" ]
+check "exact, or shared" grep -qx 'samples of launches: 0.0 % of one call path, exact; 100.0 % of several, shared by time' \
+	<(hpct-stats --by stall two.hpct)
+code "another key" 2 hpct-stats --metric GINST --by rank a.hpct
+sentence "another key"
+code "no samples" 3 hpct-stats --metric GINST without.hpct
+sentence "no samples"
 same "nothing of them in other profiles" "" "$(hpct-profile --format tsv a.hpct | head -1 | grep GINST)"

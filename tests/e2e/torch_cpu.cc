@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
-namespace torch::autograd {
-struct Engine {};
+namespace torch::autograd
+{
+struct Engine {
+};
 Engine &(*engine)();
 void set_default_engine_stub(Engine &(*make)())
 {
@@ -17,7 +19,8 @@ void set_default_engine_stub(Engine &(*make)())
 }
 } // namespace torch::autograd
 
-namespace at {
+namespace at
+{
 struct ObserverContext {
 	virtual ~ObserverContext() = default;
 };
@@ -26,7 +29,7 @@ enum class RecordScope : uint8_t { FUNCTION, BACKWARD_FUNCTION, USER_SCOPE = 7, 
 
 class RecordFunctionCallback
 {
-public:
+      public:
 	std::unique_ptr<ObserverContext> (*start)(const RecordFunction &);
 	void (*end)(const RecordFunction &, ObserverContext *);
 	double probability = 1;
@@ -38,10 +41,16 @@ static std::vector<RecordFunctionCallback> callbacks;
 uint64_t addGlobalCallback(RecordFunctionCallback callback)
 {
 	callbacks.push_back(callback);
-	return callbacks.size();
+	return callbacks.size() - 1;
+}
+bool removeCallback(uint64_t handle)
+{
+	callbacks[handle].scopes = {};
+	return true;
 }
 
-namespace sequence_number {
+namespace sequence_number
+{
 static thread_local uint64_t number;
 uint64_t peek()
 {
@@ -63,7 +72,7 @@ struct RecordFunction {
 	const char *name() const;
 	void before(const char *name, int64_t number);
 
-private:
+      private:
 	RecordScope scope_;
 #ifdef WIDE
 	uint64_t more_[9] = {};
@@ -129,6 +138,10 @@ void backward_call(const char *name, int64_t number, void (*work)())
 	at::RecordFunction guard(at::StepCallbacks{at::RecordScope::BACKWARD_FUNCTION});
 	guard.before(name, number);
 	work();
+}
+int engine_is_set()
+{
+	return torch::autograd::engine != nullptr;
 }
 uint64_t next_number()
 {

@@ -118,4 +118,5 @@ def backward():
 
 
 torch.module_init(mode == "backward")
+print(cpu.engine_is_set())
 print(globals()[mode]())

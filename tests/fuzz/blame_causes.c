@@ -27,8 +27,8 @@ static void look_for_causes(const struct kernel_code *code)
 		samples[i].fixed = samples[i].fence = 1;
 	}
 	parse_budget_allow(&budget, STEPS, 0);
-	if (samples && !causes_find(&causes, &code->flow, samples, architecture_of(code->generation), &budget,
-			       &error)) {
+	if (samples && !causes_find(&causes, &code->flow, samples,
+			       architecture_of_isa(code->isa, code->generation), &budget, &error)) {
 		for (size_t c = 0; c < causes.count; c++) {
 			sum += causes.list[c].samples;
 			if (causes.list[c].define >= code->count || causes.list[c].use >= code->count)

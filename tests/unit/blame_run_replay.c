@@ -50,13 +50,15 @@ static void kernel(struct traced *traced, uint32_t queue, uint64_t begin_ns, uin
 		traced->small.writer, traced->queues[queue], begin_ns, end_ns, STORE_OP_KERNEL, path, link);
 }
 
-static bool is_a(void *own, uint32_t context)
+static uint32_t row_of(void *own, uint32_t context)
 {
 	const struct run *run = own;
 	const struct run_context *c = run_context(run, context);
 
 	return c->scope != UINT32_MAX &&
-	       !strcmp(run_function(run, run_scope(run, c->scope)->function)->name, "A");
+			       !strcmp(run_function(run, run_scope(run, c->scope)->function)->name, "A")
+		       ? 0
+		       : RUN_REPLAY_NO_ROW;
 }
 
 static void traced_ready(struct traced *traced)
@@ -66,7 +68,8 @@ static void traced_ready(struct traced *traced)
 	small_ready(&traced->small);
 	assert_int_equal(select_new(&traced->select, &error), 0);
 	assert_int_equal(select_bind(traced->select, traced->small.run, &error), 0);
-	if (run_replay_new(&traced->replay, traced->small.run, traced->select, &error))
+	if (run_replay_new(&traced->replay, traced->small.run, traced->select,
+		    &(struct run_replay_rows){1, row_of, traced->small.run}, &error))
 		fail_msg("%s", error.text);
 	assert_non_null(traced->replay);
 	assert_int_equal(run_replay_window_ns(traced->replay), WINDOW);
@@ -78,8 +81,7 @@ static void ask(struct traced *traced, double speedup)
 	const double speedups[RUN_REPLAY_SPEEDUPS] = {speedup, 1};
 	uint64_t saved_ns[RUN_REPLAY_SPEEDUPS];
 
-	assert_true(run_replay_ask(traced->replay, &(struct run_replay_work){is_a, traced->small.run},
-		speedups, saved_ns, &traced->union_ns));
+	assert_true(run_replay_ask(traced->replay, 0, speedups, saved_ns, &traced->union_ns));
 	traced->saved_ns = saved_ns[0];
 	assert_int_equal(saved_ns[1], 0);
 }

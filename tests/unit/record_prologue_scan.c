@@ -166,7 +166,7 @@ static void recipe_compare(const struct library *library, const cs_insn *real, v
 		row->cfa.kind != CFI_REGISTER || row->cfa.reg != ARCH_SP)
 		return;
 	tally->count++;
-	if (!prologue_scan_find(pc, library->begin, library->end, &memory, &tally->reading, &scan)) {
+	if (!prologue_scan_find(pc, library->begin, library->end, &memory, &tally->reading, &scan, 1)) {
 		tally->none++;
 		return;
 	}

@@ -227,7 +227,7 @@ static void add_implied(const struct text *text, struct gpu_set *defines, struct
 
 static void add_counters(const struct text *text, struct gpu_set *defines, struct gpu_set *uses)
 {
-	static const char *const names[GPU_COUNTERS] = {"vmcnt(", "lgkmcnt(", "expcnt("};
+	static const char *const names[] = {"vmcnt(", "lgkmcnt(", "expcnt("};
 	const char *n = text->name;
 	bool flat = begins(n, "flat_"), scalar = begins(n, "s_load") || begins(n, "s_buffer") ||
 						 begins(n, "s_store") || begins(n, "s_scratch") ||
@@ -242,7 +242,7 @@ static void add_counters(const struct text *text, struct gpu_set *defines, struc
 		gpu_set_add(defines, GPU_COUNTER + GPU_COUNTER_SHARED_MEMORY);
 	if (shared && has(text, "gds"))
 		gpu_set_add(defines, GPU_COUNTER + GPU_COUNTER_EXPORT);
-	for (unsigned c = 0; c < GPU_COUNTERS && strcmp(n, "s_waitcnt") == 0; c++)
+	for (unsigned c = 0; c < sizeof names / sizeof *names && strcmp(n, "s_waitcnt") == 0; c++)
 		if (strstr(text->whole, names[c]) && strstr(text->whole, names[c])[-1] == ' ')
 			gpu_set_add(uses, GPU_COUNTER + c);
 }
@@ -325,9 +325,10 @@ static unsigned words_take(const char *comment, uint32_t words[WORDS_EACH])
 static bool is_sound(const struct text *text, const char *comment)
 {
 	return !begins(text->name, "s_nop") && !begins(text->name, "v_interp") &&
-	       !strstr(text->name, "_store_lds") && !strstr(text->name, "f8") &&
-	       !strstr(text->whole, "Invalid register") && !strstr(comment, "Warning") && !has(text, "tfe") &&
-	       !strstr(text->whole, "null") && !strstr(text->whole, "src_");
+	       !strstr(text->name, "_store_lds") && !strstr(text->name, "fp8") &&
+	       !strstr(text->name, "bf8") && !strstr(text->whole, "Invalid register") &&
+	       !strstr(comment, "Warning") && !has(text, "tfe") && !strstr(text->whole, "null") &&
+	       !strstr(text->whole, "src_");
 }
 
 struct tally {

@@ -24,6 +24,8 @@ static const struct decode_machine *const machines[] = {
 	&decode_rdna,
 	&decode_gen8,
 	&decode_gen12,
+	&decode_xe_hp,
+	&decode_xe_hpc,
 };
 
 static const struct decode_machine *machine_find(unsigned machine)

@@ -12,13 +12,13 @@
 #include <elf.h>
 #include <string.h>
 
+#include "timeline/code/intel_word.h"
+
 #ifndef EM_INTELGT
 #define EM_INTELGT 205
 #endif
 #define WHOLE_BYTES 16u
 #define COMPACT_BYTES 8u
-#define GEN8 8u
-#define GEN12 12u
 
 enum operation {
 	OP_JUMP = 0x20,
@@ -47,12 +47,12 @@ struct word {
 
 static bool is_predicated(unsigned generation, struct word word)
 {
-	return word.low >> (generation >= GEN12 ? 24 : 16) & 15;
+	return word.low >> (generation >= INTEL_GEN12 ? 24 : 16) & 15;
 }
 
 static bool ends_thread(unsigned generation, struct word word)
 {
-	return generation >= GEN12 ? word.low >> 34 & 1 : word.high >> 63;
+	return generation >= INTEL_GEN12 ? word.low >> 34 & 1 : word.high >> 63;
 }
 
 static void jump_to(unsigned generation, struct word word, int32_t distance, struct instruction *in)
@@ -98,7 +98,7 @@ static void take_flow(unsigned generation, struct word word, struct instruction 
 		break;
 	case OP_SENDS:
 	case OP_SENDS_CONDITIONAL:
-		in->flow = generation < GEN12 && ends_thread(generation, word) ? FLOW_STOP : FLOW_NEXT;
+		in->flow = generation < INTEL_GEN12 && ends_thread(generation, word) ? FLOW_STOP : FLOW_NEXT;
 		break;
 	default:
 		break;
@@ -116,7 +116,7 @@ static void intel_next(unsigned generation, const uint8_t *bytes, size_t size, s
 		return;
 	memcpy(&word, bytes, COMPACT_BYTES);
 	is_compact = word.low >> 29 & 1;
-	in->is_padding = !word.low || (word.low & 0x7f) == (generation >= GEN12 ? 0x60 : 0x7e);
+	in->is_padding = !word.low || (word.low & 0x7f) == (generation >= INTEL_GEN12 ? 0x60 : 0x7e);
 	in->is_bad = !is_compact && size < WHOLE_BYTES;
 	if (is_compact || in->is_bad)
 		return;
@@ -128,13 +128,13 @@ static void intel_next(unsigned generation, const uint8_t *bytes, size_t size, s
 static void gen8_next(void *state, const uint8_t *bytes, size_t size, struct instruction *in)
 {
 	(void)state;
-	intel_next(GEN8, bytes, size, in);
+	intel_next(INTEL_GEN8, bytes, size, in);
 }
 
 static void gen12_next(void *state, const uint8_t *bytes, size_t size, struct instruction *in)
 {
 	(void)state;
-	intel_next(GEN12, bytes, size, in);
+	intel_next(INTEL_GEN12, bytes, size, in);
 }
 
 /* Switches are trees of branches. */
@@ -147,14 +147,22 @@ static void intel_effect(
 unsigned decode_intel_machine(unsigned family, unsigned product)
 {
 	if ((family >= 11 && family <= 16) || (!family && product >= 16 && product <= 28))
-		return EM_INTELGT | GEN8 << 16;
-	if (family == 17 || family == 18 || (family >= 0xc05 && family <= 0xc08) ||
-		(!family && ((product >= 29 && product <= 33) || (product >= 1210 && product <= 1271))))
-		return EM_INTELGT | GEN12 << 16;
+		return EM_INTELGT | INTEL_GEN8 << 16;
+	if (family == 0xc08 || (!family && product == 1271))
+		return EM_INTELGT | INTEL_XE_HPC << 16;
+	if ((family >= 0xc05 && family <= 0xc07) || (!family && product >= 1250 && product <= 1270))
+		return EM_INTELGT | INTEL_XE_HP << 16;
+	if (family == 17 || family == 18 ||
+		(!family && ((product >= 29 && product <= 33) || (product >= 1210 && product <= 1249))))
+		return EM_INTELGT | INTEL_GEN12 << 16;
 	return EM_INTELGT;
 }
 
 const struct decode_machine decode_gen8 = {
-	.machine = EM_INTELGT | GEN8 << 16, .next = gen8_next, .effect = intel_effect};
+	.machine = EM_INTELGT | INTEL_GEN8 << 16, .next = gen8_next, .effect = intel_effect};
 const struct decode_machine decode_gen12 = {
-	.machine = EM_INTELGT | GEN12 << 16, .next = gen12_next, .effect = intel_effect};
+	.machine = EM_INTELGT | INTEL_GEN12 << 16, .next = gen12_next, .effect = intel_effect};
+const struct decode_machine decode_xe_hp = {
+	.machine = EM_INTELGT | INTEL_XE_HP << 16, .next = gen12_next, .effect = intel_effect};
+const struct decode_machine decode_xe_hpc = {
+	.machine = EM_INTELGT | INTEL_XE_HPC << 16, .next = gen12_next, .effect = intel_effect};

@@ -8,11 +8,13 @@
  *   0    registers of a thread          336  NVIDIA's barriers B0-B5
  *   256  NVIDIA's uniform registers     344  AMD's scalar registers, by their number as an operand
  *   320  NVIDIA's predicates            480  AMD's accumulation registers
- *   328  NVIDIA's uniform ones          736  AMD's counters
+ *   328  NVIDIA's uniform ones          736  counters of AMD and Intel
+ *                                      744  Intel's tokens: results, 776: operands
  *
  * B0-B5 are virtual registers: an instruction of variable latency defines the ones that its control code
- * sets, and whatever waits for them uses them (S2 IV). A counter counts instructions under way: each defines
- * it, none ends what the earlier ones defined, and a wait uses it until no more than so many are left.
+ * sets, and whatever waits for them uses them (S2 IV); Intel's tokens likewise. A counter counts instructions
+ * under way: each defines it, none ends what the earlier ones defined, and a wait uses it until no more than
+ * so many are left.
  */
 #ifndef TIMELINE_GPU_INSTRUCTION_H
 #define TIMELINE_GPU_INSTRUCTION_H
@@ -20,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define GPU_RESOURCES 740u
+#define GPU_RESOURCES 808u
 #define GPU_UNIFORM 256u
 #define GPU_PREDICATE 320u
 #define GPU_UNIFORM_PREDICATE 328u
@@ -32,11 +34,15 @@
 #define GPU_SCALARS 129u /* the last: SCC */
 #define GPU_ACCUMULATOR 480u
 #define GPU_COUNTER 736u
+#define GPU_TOKEN 744u
+#define GPU_TOKENS 32u /* of results, and as many of operands */
 
 enum gpu_counter {
 	GPU_COUNTER_VECTOR_MEMORY,
 	GPU_COUNTER_SHARED_MEMORY, /* and scalar memory, messages */
 	GPU_COUNTER_EXPORT,
+	GPU_COUNTER_IN_ORDER, /* Intel's: instructions of the pipes that end in order */
+	GPU_COUNTER_MATH,     /* and of the math pipe alone */
 	GPU_COUNTERS
 };
 

@@ -35,6 +35,7 @@ const struct gpu_isa *gpu_isa_of(unsigned machine);
 
 /* ---- the rows ---- */
 
-extern const struct gpu_isa gpu_isa_volta, gpu_isa_hopper, gpu_isa_gcn, gpu_isa_cdna2, gpu_isa_cdna3;
+extern const struct gpu_isa gpu_isa_volta, gpu_isa_hopper, gpu_isa_gcn, gpu_isa_cdna2, gpu_isa_cdna3,
+	gpu_isa_gen12, gpu_isa_xe_hp, gpu_isa_xe_hpc;
 
 #endif

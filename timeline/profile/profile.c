@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "store/base/array.h"
+#include "timeline/profile/profile_launches.h"
 #include "timeline/profile/profile_tree.h"
 #include "timeline/sum/gpu_metric.h"
 #include "timeline/sum/window.h"
@@ -63,7 +64,7 @@ static int sum_samples(struct window **window, struct run *run, const struct sel
 
 /* ---- scopes ---- */
 
-static size_t metric_index(const struct profile *profile, uint32_t metric)
+size_t profile_metric_index(const struct profile *profile, uint32_t metric)
 {
 	size_t i = 0;
 
@@ -72,7 +73,7 @@ static size_t metric_index(const struct profile *profile, uint32_t metric)
 	return i;
 }
 
-static bool add_line(struct scope_sums *sums, const struct run_context *context,
+bool scope_sums_add_line(struct scope_sums *sums, const struct run_context *context,
 	const struct profile *profile, size_t metric, union profile_value value)
 {
 	struct line_key key = {.file = (uint64_t)(uintptr_t)context->file,
@@ -111,7 +112,7 @@ static bool add_count(struct scope_sums *sums, const struct run_context *context
 	if (!profile->has_samples || weight->metric != profile->metrics[last].counted || !weight->weight)
 		return true;
 	value_add(&profile->metrics[last], &sums->exclusive[scope * profile->metric_count + last], value);
-	return add_line(sums, context, profile, last, value);
+	return scope_sums_add_line(sums, context, profile, last, value);
 }
 
 static int add_weights(struct scope_sums *sums, const struct profile *profile, const struct select *select,
@@ -123,7 +124,7 @@ static int add_weights(struct scope_sums *sums, const struct profile *profile, c
 	for (size_t i = 0; i < count; i++) {
 		const struct window_weight *weight = &weights[i];
 		const struct run_context *context = run_context(sums->run, weight->context);
-		size_t metric = metric_index(profile, weight->metric);
+		size_t metric = profile_metric_index(profile, weight->metric);
 		uint32_t scope = context->scope == UINT32_MAX ? RUN_SCOPE_PROGRAM_ROOT : context->scope;
 		union profile_value value = {.number = weight->weight};
 
@@ -135,7 +136,7 @@ static int add_weights(struct scope_sums *sums, const struct profile *profile, c
 			value);
 		if (!values_are_zero(&value, 1))
 			sums->met[scope] |= SCOPE_MET_OWN;
-		if (!add_line(sums, context, profile, metric, value) ||
+		if (!scope_sums_add_line(sums, context, profile, metric, value) ||
 			!add_count(sums, context, profile, scope, weight))
 			return error_memory(error);
 	}
@@ -183,12 +184,13 @@ static int expand_contexts(const struct run *run, const struct window *window, s
 }
 
 static int sum_scopes(struct scope_sums *sums, const struct profile *profile, const struct select *select,
-	const struct window *window, struct error *error)
+	const struct window *window, const struct profile_launches *launches, struct error *error)
 {
 	size_t values;
 
 	if (expand_contexts(sums->run, window, error) < 0)
 		return -ERROR_IO;
+	profile_launches_expand(launches);
 	sums->scope_count = run_scope_count(sums->run);
 	values = (size_t)sums->scope_count * profile->metric_count + 1;
 	sums->inclusive = calloc(values, sizeof *sums->inclusive);
@@ -196,7 +198,8 @@ static int sum_scopes(struct scope_sums *sums, const struct profile *profile, co
 	sums->met = calloc((size_t)sums->scope_count + 1, sizeof *sums->met);
 	if (!sums->inclusive || !sums->exclusive || !sums->met)
 		return error_memory(error);
-	if (add_weights(sums, profile, select, window, error) < 0)
+	if (add_weights(sums, profile, select, window, error) < 0 ||
+		profile_launches_add(launches, sums, profile, error) < 0)
 		return -ERROR_IO;
 	sum_subtrees(sums, profile);
 	return 0;
@@ -257,20 +260,26 @@ static void put_samples(struct profile *profile, struct run *run, const struct s
 static int sums_make(struct scope_sums *sums, struct profile *profile, const struct profile_part *part,
 	struct error *error)
 {
+	struct profile_launches launches;
 	struct window *window = NULL;
-	int rc;
+	int rc = profile_launches_read(&launches, part, error);
 
 	*sums = (struct scope_sums){.run = part->run};
 	key_ids_init(&sums->lines, sizeof(struct line_key));
-	rc = sum_samples(&window, part->run, part->select, part->streams, part->count, error);
+	if (rc == 0)
+		rc = sum_samples(
+			&window, part->run, part->select, launches.others, launches.other_count, error);
+	if (rc == 0)
+		rc = profile_launches_mark(&launches, window, error);
 	if (rc == 0 && !profile->metrics)
 		rc = profile_metrics_find(profile, part->run, part->select, window, part->arena, error);
 	if (rc == 0 && part->counts)
 		put_samples(profile, part->run, part->select);
 	if (rc == 0)
-		rc = sum_scopes(sums, profile, part->select, window, error);
+		rc = sum_scopes(sums, profile, part->select, window, &launches, error);
 	if (window)
 		window_free(window);
+	profile_launches_fini(&launches);
 	return rc;
 }
 

@@ -79,6 +79,11 @@ struct scope_sums {
 int scope_sums_init(struct scope_sums *sums, struct profile *profile, struct run *run,
 	const struct select *select, struct arena *arena, struct error *error);
 void scope_sums_fini(struct scope_sums *sums);
+/* Adds to the line and loop of a sampled position. False: no memory. */
+bool scope_sums_add_line(struct scope_sums *sums, const struct run_context *context,
+	const struct profile *profile, size_t metric, union profile_value value);
+/* The place of a metric of the run among the profile's; metric_count: not there. */
+size_t profile_metric_index(const struct profile *profile, uint32_t metric);
 
 static inline const union profile_value *scope_inclusive(
 	const struct profile_tree *tree, const struct scope_sums *sums, uint32_t scope)

@@ -192,6 +192,9 @@ struct run_context {
 };
 uint32_t run_context_count(const struct run *run);
 const struct run_context *run_context(const struct run *run, uint32_t context);
+/* The same of a path that no store has: the context's own frame below another context. False: no memory, or
+ * the frame has no function. */
+bool run_context_below(const struct run *run, uint32_t parent, uint32_t context, struct run_context *place);
 /* The module's path and the offset of a context's own frame; false: it has none. */
 bool run_context_place(const struct run *run, uint32_t context, const char **module, uint64_t *offset);
 /* Hash of the whole path: equal across runs. */

@@ -414,6 +414,7 @@ static bool resolve_instruction(struct run *run, struct run_frame *frame, unsign
 
 		line.file = last->file;
 		line.line = last->line;
+		line.loop = last->loop;
 	}
 	frame->lines = 0;
 	function = function_named(run, name, (size_t)size, module->path);

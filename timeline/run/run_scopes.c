@@ -258,6 +258,21 @@ const struct run_context *run_context(const struct run *run, uint32_t context)
 	return &run_node(run, context)->c;
 }
 
+bool run_context_below(const struct run *run, uint32_t parent, uint32_t context, struct run_context *place)
+{
+	struct run *r = (struct run *)run; /* scopes are remembered */
+	const struct run_context *above = run_context(run, parent);
+	const struct run_node *own = run_node(run, context < run->contexts.count ? context : 0);
+	const struct store_context *source = context ? source_of(run, own) : NULL;
+	struct run_frame *frame = source ? frame_of(r, own->part, above, source) : NULL;
+	struct run_node node = {.c = *above};
+
+	if (!frame || !hang(r, &node, above, frame))
+		return false;
+	*place = node.c;
+	return true;
+}
+
 uint32_t run_function_count(const struct run *run)
 {
 	return run->functions.count;

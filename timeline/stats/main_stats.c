@@ -10,6 +10,7 @@
 #include "timeline/report/report_fit.h"
 #include "timeline/report/stream_groups.h"
 #include "timeline/stats/clusters_report.h"
+#include "timeline/stats/instructions.h"
 #include "timeline/stats/live.h"
 #include "timeline/stats/operations.h"
 #include "timeline/stats/stats_ask.h"
@@ -474,6 +475,91 @@ static int work_clusters(struct program_call *call, struct error *error)
 			    &call->arena, error);
 }
 
+/* ---- samples of GPU instructions ---- */
+
+static bool is_of_instructions(const struct select *select)
+{
+	return select_names_metric(select, INSTRUCTIONS_METRIC) ||
+	       (select_by(select) && strcmp(select_by(select), "stall") == 0);
+}
+
+static void say_instructions(const struct instructions *instructions)
+{
+	double whole = instructions->weight / 100;
+
+	if (instructions->exact + instructions->shared > 0)
+		report_fit_say("samples of launches: %.1f %% of one call path, exact; %.1f %% of several, "
+			       "shared by time",
+			instructions->exact / whole, instructions->shared / whole);
+	if (instructions->cut > 0)
+		report_fit_say(
+			"%.1f %% are of read-outs that the window cuts: the launches' time in it counts",
+			instructions->cut / whole);
+}
+
+static int print_instructions(
+	struct program_call *call, const struct instructions *instructions, struct error *error)
+{
+	static const struct report_column instruction_columns[] = {{"key", REPORT_COMPOSED},
+		{"weight", REPORT_NUMBER}, {"percent", REPORT_PERCENT}, {"issued_percent", REPORT_PERCENT},
+		{"latency_percent", REPORT_PERCENT}, {"stall", REPORT_TEXT},
+		{"stall_percent", REPORT_PERCENT}};
+	static const struct report_column instruction_table[] = {{"share", REPORT_PERCENT},
+		{"cycles", REPORT_NUMBER}, {"issued", REPORT_PERCENT}, {"latency", REPORT_PERCENT},
+		{"stall", REPORT_TEXT}, {"of it", REPORT_PERCENT},
+		{"key", REPORT_COMPOSED, 0, REPORT_WORTH_MOST}};
+	bool is_table = call->format == REPORT_TABLE;
+	struct report *report;
+	int rc = report_open(&report, stdout, call->format, "hpct-stats-instructions",
+		is_table ? instruction_table : instruction_columns, 7, error);
+
+	for (size_t i = 0; rc == 0 && i < instructions->count && i < program_top(call); i++) {
+		const struct instructions_row *row = &instructions->rows[i];
+		double whole = instructions->weight / 100;
+
+		if (is_table)
+			report_real(report, row->weight / whole);
+		else
+			report_string(report, row->key);
+		report_number(report, (uint64_t)(row->weight + 0.5));
+		if (!is_table)
+			report_real(report, row->weight / whole);
+		report_real(report, 100 * row->issued / row->weight);
+		report_real(report, 100 * row->latency / row->weight);
+		report_string(report, row->stall);
+		report_real(report, 100 * row->stalled / row->weight);
+		if (is_table)
+			report_string(report, report_shown_path(row->key));
+		report_row(report);
+	}
+	rc = rc ? rc : report_close(report, error);
+	program_say_left_out(call, instructions->count);
+	return rc;
+}
+
+static int work_instructions(struct program_call *call, struct error *error)
+{
+	const struct options *own = call->own;
+	struct instructions instructions;
+	int rc = 0;
+
+	if (own->is_operations || own->when || own->at || own->has_absent)
+		rc = error_set(error, ERROR_USAGE,
+			"samples of GPU instructions have no time of their own: leave out --operations, "
+			"--when, --at and "
+			"--absent");
+	if (rc == 0 && select_has_metric(call->select) &&
+		!select_names_metric(call->select, INSTRUCTIONS_METRIC))
+		rc = error_set(error, ERROR_USAGE,
+			"--by stall is of --metric " INSTRUCTIONS_METRIC "; leave the other metric out");
+	report_take_formulas(call->select, true);
+	if (rc == 0)
+		rc = instructions_sum(&instructions, call->run, call->select, &call->arena, error);
+	if (rc == 0 && call->format == REPORT_TABLE)
+		say_instructions(&instructions);
+	return rc ? rc : print_instructions(call, &instructions, error);
+}
+
 static bool is_by_group(const struct select *select)
 {
 	int by = select_by(select) ? stream_groups_find(select_by(select)) : -1;
@@ -497,21 +583,24 @@ static int work(struct program_call *call, struct error *error)
 
 	if (select_by(call->select) && strcmp(select_by(call->select), "cluster") == 0)
 		return work_clusters(call, error);
-	rc = has_code(call->select) ? stats_ask_by(call->select, &by,
-					      STREAM_GROUPS_ROW_NAMES ", stream, op, step, @MARK or cluster", error)
-				    : 0;
+	if (is_of_instructions(call->select))
+		return work_instructions(call, error);
+	rc = has_code(call->select)
+		     ? stats_ask_by(call->select, &by,
+			       STREAM_GROUPS_ROW_NAMES ", stream, op, step, @MARK or cluster", error)
+		     : 0;
 	if (rc == 0 && (select_names_metric(call->select, LIVE_METRIC) || is_of_gpu(call)))
 		return !has_code(call->select) ? error_set(error, ERROR_USAGE,
-							   "--by %s: memory in use is by code, or by stream",
-							   select_by(call->select))
-						 : work_live(call, by, error);
+							 "--by %s: memory in use is by code, or by stream",
+							 select_by(call->select))
+					       : work_live(call, by, error);
 	if (rc == 0 && own->at)
 		rc = error_set(error, ERROR_USAGE,
 			"--at is for --metric " LIVE_METRIC " and " LIVE_GPU_METRIC
 			"; hpct-stacks has it for paths");
 	if (rc == 0 && stats_marks_name(select_by(call->select)) && (own->is_operations || own->when))
-		rc = error_set(error, ERROR_USAGE,
-			"--by %s sums up marks: leave out --operations and --when", select_by(call->select));
+		rc = error_set(error, ERROR_USAGE, "--by %s sums up marks: leave out --operations and --when",
+			select_by(call->select));
 	if (rc == 0 && own->is_operations)
 		return work_operations(call, error);
 	if (rc == 0)
@@ -533,7 +622,7 @@ static const struct program program = {
 	.about = "where the time of a window went",
 	.operands = "[RUN]",
 	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_STATE_METRICS | PROGRAM_FORMULAS,
-	.metric = LIVE_METRIC "," LIVE_GPU_METRIC,
+	.metric = LIVE_METRIC "," LIVE_GPU_METRIC "," INSTRUCTIONS_METRIC,
 	.refused = "min",
 	.options = options,
 	.option_count = sizeof options / sizeof options[0],
@@ -550,6 +639,8 @@ static const struct program program = {
 		"--metric " LIVE_METRIC
 		" says who has allocated the memory in use at a moment (-e MEMLEAK), " LIVE_GPU_METRIC
 		" that of GPUs.\n"
+		"--metric " INSTRUCTIONS_METRIC
+		" has the samples of GPU instructions (-e gpu=nvidia,pc), by " INSTRUCTIONS_BY_NAMES ".\n"
 		"--metric 'each = $0 / $2' adds a column: $0 is the row's time_ns, $1 percent, $2 records; "
 		"@n of all rows.\n",
 	.work = work,

@@ -35,7 +35,7 @@ struct stats_work {
 	const struct select *select; /* NULL: everything matches */
 	unsigned derived;	     /* metrics to count (state_metrics.h), 0: all time, states as rows */
 	const struct stream_groups *groups; /* the keys; NULL: those of `by` */
-	const char *label;	     /* the key, where it is the same for all; NULL: it is not */
+	const char *label;		    /* the key, where it is the same for all; NULL: it is not */
 	enum stats_by by;
 	uint32_t depth;
 	struct key_ids row_keys;
@@ -519,8 +519,8 @@ static int instances_find(struct instances *instances, struct run *run, const st
 	for (uint32_t i = 0; i < streams && rc == 0; i++)
 		all[i] = i;
 	if (rc == 0)
-		rc = stream_groups_make(&instances->processes, run, all, streams, STREAM_GROUPS_PROCESS,
-			false, arena, error);
+		rc = stream_groups_make(
+			&instances->processes, run, all, streams, STREAM_GROUPS_PROCESS, false, arena, error);
 	if (rc)
 		return rc;
 	instances->list = arena_calloc(arena, count + 1, sizeof *instances->list);
@@ -530,10 +530,11 @@ static int instances_find(struct instances *instances, struct run *run, const st
 		if (strcmp(marks[i].name, instances->name) == 0)
 			instances->list[instances->count++] = (struct instance){
 				marks[i].begin_ns, marks[i].end_ns, marks[i].stream, ++number};
-	return instances->count ? 0
-				: error_set(error, ERROR_USAGE,
-					  "--by: %s has no mark or range '%s'; hpct-blame --by mark lists them",
-					  run_path(run), instances->name);
+	return instances->count
+		       ? 0
+		       : error_set(error, ERROR_USAGE,
+				 "--by: %s has no mark or range '%s'; hpct-blame --by mark lists them",
+				 run_path(run), instances->name);
 }
 
 /* What these streams did between two moments, on the row of a key. */
@@ -625,8 +626,8 @@ static int add_marks(struct stats_work *work, struct stats *stats, const struct 
 			if (instances->processes.of[streams[i]] == process)
 				own[count++] = streams[i];
 		for (uint32_t i = 0; i < count; i++)
-			stats->streams += !work->derived ||
-					  run_stream(work->run, own[i])->s.kind == STORE_STREAM_CPU;
+			stats->streams +=
+				!work->derived || run_stream(work->run, own[i])->s.kind == STORE_STREAM_CPU;
 		if (count)
 			rc = add_process(work, stats, instances, process, own, count, error);
 	}

@@ -80,8 +80,9 @@ int stats_of_selection(struct stats *stats, struct run *run, const struct select
 /* The name of the marks whose instances are rows, by the word of --by: `step`, `@NAME`; NULL: no marks. */
 const char *stats_marks_name(const char *by);
 /* The same by the marks of that name: a row for what the streams of its process did in each, `NAME#N` as
- * --time @NAME#N counts them, and one for what they did outside. A mark ends where the next one of its process
- * begins; a moment lasts to the next one of its stream (mark_instances). ERROR_USAGE: there is none. */
+ * --time @NAME#N counts them, and one for what they did outside. A mark ends where the next one of its
+ * process begins; a moment lasts to the next one of its stream (mark_instances). ERROR_USAGE: there is none.
+ */
 int stats_of_marks(struct stats *stats, struct run *run, const struct select *select, const char *name,
 	struct arena *arena, struct error *error);
 

@@ -15,6 +15,13 @@ struct key {
 	uint32_t launch, context, metric;
 };
 
+/* Every read-out has about the same keys in the same order: the one that followed before is tried first. */
+struct sum {
+	struct key key;
+	uint32_t follower; /* number of the key that followed the last time, plus 1; 0: none */
+	double weight;
+};
+
 /* A kernel in the current read-out. */
 struct kernel_now {
 	uint64_t stamp;	 /* time of the read-out that this is of, plus 1; 0: none yet */
@@ -38,8 +45,9 @@ struct launch_samples {
 	struct pool *pools;
 	uint32_t kernel_count, kernel_room;
 	struct key_ids keys;
-	double *weights; /* by key */
-	size_t weight_room;
+	struct sum *sums; /* by number of the key */
+	size_t sum_room;
+	uint32_t last; /* number of the key before */
 	struct launch_samples_row *rows;
 	size_t row_count, row_room;
 };
@@ -145,16 +153,30 @@ static bool judge(struct launch_samples *samples, uint32_t kernel, uint64_t from
 
 /* ---- samples ---- */
 
-static bool weight_add(struct launch_samples *samples, const struct key *key, double weight)
+static bool key_is(const struct key *a, const struct key *b)
 {
-	bool is_new;
-	uint32_t at = key_ids_put(&samples->keys, key, &is_new);
+	return a->context == b->context && a->metric == b->metric && a->launch == b->launch;
+}
 
-	if (at == KEY_IDS_NONE || (is_new && !array_widen(&samples->weights, &samples->weight_room, at,
-						     sizeof *samples->weights)))
-		return false;
-	samples->weights[at] = (is_new ? 0 : samples->weights[at]) + weight;
-	return true;
+/* NULL: no memory. */
+static struct sum *sum_find(struct launch_samples *samples, const struct key *key)
+{
+	uint32_t follower = samples->keys.count ? samples->sums[samples->last].follower : 0, at;
+	bool is_new;
+
+	if (follower && key_is(&samples->sums[follower - 1].key, key)) {
+		samples->last = follower - 1;
+		return &samples->sums[follower - 1];
+	}
+	at = key_ids_put(&samples->keys, key, &is_new);
+	if (at == KEY_IDS_NONE ||
+		(is_new && !array_widen(&samples->sums, &samples->sum_room, at, sizeof *samples->sums)))
+		return NULL;
+	if (is_new)
+		samples->sums[at] = (struct sum){.key = *key};
+	samples->sums[samples->last].follower = at + 1;
+	samples->last = at;
+	return &samples->sums[at];
 }
 
 static void share_add(struct launch_samples_share *share, const struct kernel_now *now, double weight)
@@ -173,10 +195,11 @@ static int sample_take(struct launch_samples *samples, const struct batch *batch
 {
 	uint32_t kernel = launch_samples_kernel(&samples->launches, batch->context[row]);
 	struct kernel_now *now;
+	struct sum *sum;
 	struct key key = {0, batch->context[row], batch->what[row]};
 	double weight;
 
-	if (kernel == KEY_IDS_NONE || !kernels_widen(samples))
+	if (kernel == KEY_IDS_NONE || (kernel >= samples->kernel_count && !kernels_widen(samples)))
 		return error_memory(error);
 	now = &samples->now[kernel];
 	if (now->stamp != batch->begin_ns[row] + 1) {
@@ -189,7 +212,11 @@ static int sample_take(struct launch_samples *samples, const struct batch *batch
 		return 0;
 	share_add(&samples->shares[kernel], now, weight);
 	key.launch = samples->question->by_launch ? now->launch : 0;
-	return weight_add(samples, &key, weight) ? 0 : error_memory(error);
+	sum = sum_find(samples, &key);
+	if (!sum)
+		return error_memory(error);
+	sum->weight += weight;
+	return 0;
 }
 
 static uint64_t less_reach(uint64_t time_ns, unsigned times)
@@ -254,13 +281,12 @@ static bool rows_make(struct launch_samples *samples)
 	bool ok = true;
 
 	for (uint32_t i = 0; i < samples->keys.count && ok; i++) {
-		struct key key;
+		const struct key key = samples->sums[i].key;
 		const struct pool *pool;
 		double whole = 0;
 
-		memcpy(&key, key_ids_key(&samples->keys, i), sizeof key);
 		if (!(key.launch & POOL)) {
-			ok = row_put(samples, &key, key.launch, samples->weights[i]);
+			ok = row_put(samples, &key, key.launch, samples->sums[i].weight);
 			continue;
 		}
 		pool = &samples->pools[key.launch & ~POOL];
@@ -268,7 +294,7 @@ static bool rows_make(struct launch_samples *samples)
 			whole += pool->parts[p].weight;
 		for (size_t p = 0; p < pool->count && ok; p++)
 			ok = row_put(samples, &key, pool->parts[p].launch,
-				samples->weights[i] * pool->parts[p].weight / whole);
+				samples->sums[i].weight * pool->parts[p].weight / whole);
 	}
 	return ok;
 }
@@ -311,7 +337,7 @@ void launch_samples_free(struct launch_samples *samples)
 	free(samples->now);
 	free(samples->shares);
 	free(samples->pools);
-	free(samples->weights);
+	free(samples->sums);
 	free(samples->rows);
 	free(samples);
 }

@@ -202,7 +202,7 @@ bool actions_rows(struct session *session, enum keys_action action)
 		return true;
 	case KEYS_DO_AUTO:
 		session->state.depth = run_depth_below(0);
-		session->state.is_auto = session->state.is_auto_wanted = true;
+		view_state_choose_depth(&session->state, true);
 		return true;
 	case KEYS_DO_LIGHT:
 		light(session);

@@ -26,6 +26,8 @@ int session_require_window(struct session *session, const struct select *select,
 void session_take_window(struct session *session, const struct select *select);
 /* Does one key. Errors (a damaged chunk, a wrong pattern) become the message. */
 void session_key(struct session *session, uint32_t key);
+/* Of the first picture behind a key: with what is coarse and the drawing it is there within 50 ms. */
+#define APP_ANSWER_MS 20
 /* Reads what the screen needs and draws it into the grid. Stops reading after `limit_ms` (0: never) and then
  * sets is_unread: draw again. */
 int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error);

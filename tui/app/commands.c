@@ -119,7 +119,7 @@ static void set_depth(struct session *session, const char *value)
 	}
 	session_keep(session);
 	session->state.depth = depth;
-	session->state.is_auto = session->state.is_auto_wanted = run_depth_is_below(depth);
+	view_state_choose_depth(&session->state, run_depth_is_below(depth));
 }
 
 static void set_by(struct session *session, const char *value)

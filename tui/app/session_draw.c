@@ -14,6 +14,7 @@
 #include "tui/session/deadline.h"
 #include "tui/views/views.h"
 
+#define SESSION_READ_LEAST_MS 5 /* of a picture's time, whatever else took */
 #define SESSION_LIVE_READ_MS 50
 #define SESSION_BUDGET_BYTES 15000u /* of 200x50 cells; a larger screen has as much for each of its own */
 #define LANES_ROWS_LEFT 3	    /* of streams, whatever lanes there are */
@@ -98,8 +99,20 @@ void session_settle(struct session *session)
 		session_say(session, "%s", error.text);
 }
 
+/* What is left of a picture's time, a little at least; 0: it has none. */
+static unsigned left_ms(unsigned limit_ms, uint64_t begin_ms)
+{
+	uint64_t took_ms = deadline_now_ms() - begin_ms;
+
+	if (!limit_ms)
+		return 0;
+	return took_ms + SESSION_READ_LEAST_MS < limit_ms ? (unsigned)(limit_ms - took_ms)
+							  : SESSION_READ_LEAST_MS;
+}
+
 static int prepare(struct session *session, unsigned limit_ms, struct error *error)
 {
+	uint64_t begin_ms = deadline_now_ms();
 	int result;
 
 	compare_take_limits(session);
@@ -117,7 +130,7 @@ static int prepare(struct session *session, unsigned limit_ms, struct error *err
 	if (!result && session->is_live) /* its tiles are there but for the last: no flicker */
 		session_refine(session, SESSION_LIVE_READ_MS);
 	if (!result)
-		result = session_read_screen(session, limit_ms, error);
+		result = session_read_screen(session, left_ms(limit_ms, begin_ms), error);
 	return result;
 }
 

@@ -47,7 +47,7 @@ static void first_window(struct session *session, const struct select *select)
 	struct view_state_limits limits = session_limits(session);
 	struct view_state *state = &session->state;
 
-	state->is_auto = state->is_auto_wanted = true;
+	view_state_choose_depth(state, true);
 	state->depth = run_depth_below(0);
 	view_state_whole(state, limits);
 	state->cursor_ns = limits.begin_ns;
@@ -66,7 +66,7 @@ static void first_window(struct session *session, const struct select *select)
 	}
 	if (select_depth(select) != UINT32_MAX) {
 		state->depth = select_depth(select) ? select_depth(select) : 1;
-		state->is_auto = state->is_auto_wanted = run_depth_is_below(state->depth);
+		view_state_choose_depth(state, run_depth_is_below(state->depth));
 	}
 }
 

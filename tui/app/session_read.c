@@ -19,7 +19,7 @@
 
 #define SESSION_STEP_MIN 4u
 #define SESSION_STEP_MS 10u
-#define SESSION_COARSE_MS 25u /* for rows that the time does not suffice for */
+#define SESSION_COARSE_MS 12u /* for rows that the time does not suffice for */
 #define SESSION_GROUPS_SOON_MS 8
 #define SESSION_GROUPS_MS 1000 /* for groups, where nothing else limits a picture */
 
@@ -218,8 +218,12 @@ int session_choose_depth(struct session *session, unsigned limit_ms, struct erro
 
 	if (!state->is_auto || !state->is_auto_wanted)
 		return 0;
+	if (state->auto_begin_ns == state->auto_end_ns) {
+		state->auto_begin_ns = state->begin_ns;
+		state->auto_end_ns = state->end_ns;
+	}
 	session->is_resumable = limit_ms > 0;
-	result = dividing_find(session->run, state->begin_ns, state->end_ns, &found, error);
+	result = dividing_find(session->run, state->auto_begin_ns, state->auto_end_ns, &found, error);
 	session->is_resumable = false;
 	if (deadline_put_off(session, result)) /* a key came: the next picture asks again */
 		return 0;
@@ -237,7 +241,7 @@ int session_choose_depth(struct session *session, unsigned limit_ms, struct erro
 	if (session->compare)
 		state->depth = found.depth ? found.depth : 1;
 	state->is_auto_wanted = false;
-	session->auto_span_ns = state->end_ns - state->begin_ns;
+	session->auto_span_ns = state->auto_end_ns - state->auto_begin_ns;
 	return 0;
 }
 
@@ -325,7 +329,10 @@ void session_refine(struct session *session, unsigned limit_ms)
 		plot_read(session, session->profile, limit_ms);
 		session->is_restartable = false;
 	} else if (is_whom_refining(session)) {
+		session->is_resumable = false; /* a search begins anew: it is not left for being long */
+		session->is_restartable = limit_ms > 0;
 		view_jumps_look_up(session, limit_ms);
+		session->is_restartable = false;
 	} else if (is_lost_refining(session)) {
 		result = read_lost(session, &deadline, &error);
 		session->has_lost_left = session->has_lost_left && !result;

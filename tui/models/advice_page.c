@@ -22,6 +22,8 @@ struct advice_page *advice_page_of(struct session *session)
 
 bool advice_page_is_offered(const struct session *session)
 {
+	if (session->rows.line_count == session->rows.stream_count) /* samples of instructions have no rows */
+		return false;
 	for (uint32_t i = run_stream_count(session->run); i-- > 0;)
 		if (run_stream(session->run, i)->s.kind == STORE_STREAM_PC)
 			return true;

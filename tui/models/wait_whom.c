@@ -11,7 +11,7 @@
 #include "tui/session/deadline.h"
 
 #define THREADS_MOST 64u /* that are looked at for a deadlock: each costs a scan */
-#define FOUND_MOST 128u	 /* more than a screen has lines */
+#define FOUND_MOST 256u	 /* more than the list has lines: what is dropped is looked up again */
 #define NAME_CELLS 40
 #define LISTED_CELLS 24	     /* of a name in the list */
 #define RECORDS_MOST 2000000 /* in the wait's time: a scan of more takes longer than a second */

@@ -57,7 +57,8 @@ static bool take(struct snapshot *step, const struct view_state *state, const st
 static void bring_back(const struct snapshot *step, struct view_state *state, struct rows *rows)
 {
 	*state = step->state;
-	state->is_auto_wanted = state->is_auto;	  /* what divided the time then may not do so now */
+	state->is_auto_wanted =
+		state->is_auto; /* for the window that it was chosen for, which may be another */
 	if (step->node_count != rows->node_count) /* a live run has more streams now: their places moved */
 		state->node = state->node < rows->node_count ? state->node : 0;
 	for (uint32_t i = 0; i < rows->node_count && step->node_count == rows->node_count; i++) {

@@ -62,7 +62,7 @@ void session_step_depth(struct session *session, int by)
 	else if (by > 0)
 		session_say(session, "no path on the screen is deeper than %u", deepest);
 	if (!run_depth_is_below(state->depth))
-		state->is_auto = state->is_auto_wanted = false;
+		view_state_choose_depth(state, false);
 }
 
 uint32_t session_depth_at(const struct session *session, uint32_t scope)

@@ -4,6 +4,12 @@
  */
 #include "tui/session/view_state.h"
 
+void view_state_choose_depth(struct view_state *state, bool is_auto)
+{
+	state->is_auto = state->is_auto_wanted = is_auto;
+	state->auto_begin_ns = state->auto_end_ns = 0;
+}
+
 void view_state_set_window(
 	struct view_state *state, struct view_state_limits limits, uint64_t begin_ns, uint64_t span_ns)
 {
@@ -20,7 +26,7 @@ void view_state_set_window(
 	if (begin_ns > limits.begin_ns + (length - span_ns))
 		begin_ns = limits.begin_ns + (length - span_ns);
 	if (span_ns != state->end_ns - state->begin_ns) {
-		state->is_auto_wanted = state->is_auto;
+		view_state_choose_depth(state, state->is_auto);
 		state->is_pad_wanted = true;
 	}
 	state->begin_ns = begin_ns;

@@ -19,12 +19,17 @@ struct view_state {
 	uint32_t depth;
 	bool is_auto;	     /* the depth is chosen again when the window's length changes */
 	bool is_auto_wanted; /* ... and has to be chosen now */
+	uint64_t auto_begin_ns,
+		auto_end_ns; /* the window that it was chosen for; empty: the next picture's */
 	bool is_pad_wanted;  /* pad_ns must be computed again: the length has changed */
 	bool is_whole;	     /* the window is the whole run, and grows with it */
 	bool is_following;   /* the window's end is the run's end */
 	bool has_range;
 	uint64_t range_ns; /* where the range began; it ends at the cursor */
 };
+
+/* Chooses the depth for the next picture's window, if it chooses itself. */
+void view_state_choose_depth(struct view_state *state, bool is_auto);
 
 /* Limits of the run, so that a window cannot leave it. */
 struct view_state_limits {

@@ -145,8 +145,7 @@ static void name_block(
 		block_style(place, cell, false));
 }
 
-/* A wait in a construct of OpenMP is one; roots and unknown places say nothing. */
-static bool says_what(const struct run_function *function)
+bool cell_runs_says_what(const struct run_function *function)
 {
 	return !function->is_placeholder || strncmp(function->name, "<omp ", 5) == 0;
 }
@@ -163,7 +162,7 @@ static void name_state(
 		strcpy(name, "not monitored");
 	if (cell->function != UINT32_MAX) {
 		function = run_function(place->session->run, cell->function);
-		if (says_what(function))
+		if (cell_runs_says_what(function))
 			label_fit(name, function->name, (int)cells, LABEL_CELL, place->grid->is_ascii);
 	}
 	length = text_cells(name);

@@ -20,6 +20,8 @@ struct cell_runs_place {
 
 /* The cells of `count` columns, names of runs in them, a nick where a state has its part. */
 void cell_runs_draw(const struct cell_runs_place *place, const struct cell *row, uint32_t count);
+/* Whether a frame says what is done in it: OpenMP's constructs do, roots and unknown places do not. */
+bool cell_runs_says_what(const struct run_function *function);
 /* One character in all columns of a cell. */
 void cell_runs_put(
 	const struct cell_runs_place *place, uint32_t column, uint32_t rune, enum grid_style style);

@@ -168,6 +168,16 @@ static void draw_causes(struct session *session, struct blame_page *page, struct
 	}
 }
 
+/* The key line is the timeline's as long as the pane has not the focus; these two keys work all the same. */
+static void draw_hint(struct grid *grid, int row, int behind)
+{
+	static const char hint[] = "i: for whom, who came last ...  b: by function ...";
+	int cells = (int)sizeof(hint) - 1;
+
+	if (behind + 2 + cells <= grid->columns)
+		grid_text(grid, row, grid->columns - cells, cells, hint, GRID_GREY);
+}
+
 static void draw_head(const struct blame_page *page, struct grid *grid, int row)
 {
 	uint64_t known_ns, unknown_ns;
@@ -181,7 +191,7 @@ static void draw_head(const struct blame_page *page, struct grid *grid, int row)
 			: page->of == BLAME_CAUSES ? "CPU threads wait: %s, also for a core, together"
 						   : "CPU threads wait for locks: %s, together",
 			idle_text);
-		grid_text(grid, row, 0, grid->columns, text, GRID_TEXT);
+		draw_hint(grid, row, grid_text(grid, row, 0, grid->columns, text, GRID_TEXT));
 		return;
 	}
 	switch (page->of) {
@@ -206,7 +216,7 @@ static void draw_head(const struct blame_page *page, struct grid *grid, int row)
 		: page->of == BLAME_WAITING ? "CPU threads wait"
 					    : "CPU threads synchronize",
 		idle_text, known, share, unknown);
-	grid_text(grid, row, 0, grid->columns, text, GRID_TEXT);
+	draw_hint(grid, row, grid_text(grid, row, 0, grid->columns, text, GRID_TEXT));
 }
 
 static void blame_draw(struct session *session, struct grid *grid, struct grid_area area)

@@ -14,6 +14,7 @@
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
 #include "tui/session/deadline.h"
+#include "tui/views/cell_runs.h"
 #include "tui/views/views.h"
 
 #define JUMPS_MAX 200u
@@ -101,7 +102,7 @@ static uint32_t functions_of(
 		const struct run_function *function =
 			run_function(session->run, run_scope(session->run, scope)->function);
 
-		if (!function->is_placeholder)
+		if (cell_runs_says_what(function))
 			functions[count++] = function;
 	}
 	return count;

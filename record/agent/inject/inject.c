@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inject.c - the agent that hpct-record -p PID --inject loads into a running process: hpct_inject, called
- * once for each recording, and the agent's own thread, which does all the work. Nothing of the program is
- * wrapped: threads are found in /proc, and their timers are set from here.
+ * once for each recording, and the agent's own thread, which does all the work. Threads are found in /proc,
+ * and their timers are set from here. Of the program's calls only those that move bytes, on request, and
+ * those of MPI go through the agent (inject_calls.h).
  *
  *   a thread of the program   hpct_inject: starts the agent's thread, and returns to what it did
  *   the agent's thread        own descriptors - memory, handler, threads, timers - 50 looks a second - undoes
@@ -24,6 +25,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record/agent/base/emulated.h"
@@ -31,6 +33,7 @@
 #include "record/agent/base/safe_read.h"
 #include "record/agent/base/vdso.h"
 #include "record/agent/base/wrap.h"
+#include "record/agent/inject/inject_calls.h"
 #include "record/agent/inject/inject_fork.h"
 #include "record/agent/inject/inject_gpu.h"
 #include "record/agent/inject/inject_order.h"
@@ -43,6 +46,7 @@
 #include "record/agent/sample/sample.h"
 #include "record/agent/sample/signal_guard.h"
 #include "record/agent/sample/start_stop.h"
+#include "record/agent/sample/tally.h"
 #include "record/agent/unwind/module_map.h"
 #include "record/agent/unwind/module_slots.h"
 
@@ -51,6 +55,7 @@ int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 #define SETXID_SIGNAL 33
 #define LOOK_MS 20
 #define MODULES_LOOKS 25 /* looks between two at the modules */
+#define CALLS_LOOKS 20	 /* at the begin, a millisecond apart */
 #define LEAVE_NS UINT64_C(2000000000)
 #define STACK_BYTES (256u * 1024u)
 #define DESCRIPTORS_MOST 65536
@@ -106,9 +111,9 @@ static int control_connect(void)
 		       : REAL(connect)(inject.control, (const struct sockaddr *)&address, sizeof(address));
 }
 
-static void say(enum inject_word word, uint32_t number, const char *text)
+static void say(enum inject_word word, uint32_t number, uint32_t slots, const char *text)
 {
-	struct inject_message message = {.word = word, .number = number};
+	struct inject_message message = {.word = word, .number = number, .slots = slots};
 
 	if (text)
 		strncpy(message.text, text, sizeof(message.text) - 1);
@@ -132,9 +137,8 @@ static int settings_read(void)
 	process.settings.injected = true;
 	if (process_settings_read(words))
 		return -1;
-	/* These need wrappers. */
-	process.settings.openmp = process.settings.io = process.settings.sums_mpi = process.settings.java =
-		false;
+	/* These need wrappers that are there from the start. */
+	process.settings.openmp = process.settings.sums_mpi = process.settings.java = false;
 	process.settings.memleak = 0;
 	return 0;
 }
@@ -195,6 +199,7 @@ static const char *memory_open(void)
 	module_slots_init();
 	thread_init();
 	source_choose();
+	tally_open();
 	atomic_store(&process.shared->thread_count, 1);
 	return NULL;
 }
@@ -210,6 +215,18 @@ static const char *collector_tell(void)
 		return "it cannot reach the collector; a container or a sandbox may be between them";
 	close(ends[0]);
 	return NULL;
+}
+
+/* The thread that has loaded the agent may still be in the loader, which it then waits for. */
+static uint32_t calls_begin(void)
+{
+	static const struct timespec shortly = {0, 1000000};
+	uint32_t found = 0;
+
+	inject_calls_begin(inject.order.locks);
+	for (unsigned i = 0; i < CALLS_LOOKS && !(found = inject_calls_look()); i++)
+		nanosleep(&shortly, NULL);
+	return found;
 }
 
 static const char *begin(uint32_t *threads)
@@ -242,6 +259,9 @@ static void end(void)
 {
 	if (!process.shared || atomic_flag_test_and_set(&inject.ends))
 		return;
+	inject_fork_enter();
+	inject_calls_end();
+	inject_fork_leave();
 	inject_threads_stop();
 	process_suspend(true); /* handlers do nothing from here on */
 	inject.is_stuck = !adopt_end(LEAVE_NS);
@@ -282,6 +302,7 @@ static void work(void)
 			continue;
 		inject_fork_enter();
 		dl_iterate_phdr(modules_look, NULL);
+		inject_calls_look();
 		inject_fork_leave();
 	}
 }
@@ -298,7 +319,7 @@ static void signals_answer(void)
 static void *agent_thread(void *unused)
 {
 	const char *why;
-	uint32_t threads = 0;
+	uint32_t threads = 0, slots = 0;
 
 	atomic_store(&inject.tid, (pid_t)syscall(SYS_gettid));
 	signals_answer();
@@ -312,10 +333,12 @@ static void *agent_thread(void *unused)
 	}
 	inject_fork_enter();
 	why = begin(&threads);
+	if (!why)
+		slots = calls_begin();
 	inject_fork_leave();
 	if (!why)
 		inject_gpu_begin();
-	say(why ? INJECT_REFUSED : INJECT_BEGUN, threads, why);
+	say(why ? INJECT_REFUSED : INJECT_BEGUN, threads, slots, why);
 	if (!why)
 		work();
 	inject_gpu_end();
@@ -384,7 +407,7 @@ static int start(const struct inject_order *order)
 
 	if (result)
 		return result;
-	if (order->version != EVENT_VERSION)
+	if (order->version != INJECT_ORDER_VERSION)
 		return EPROTO;
 	was = atomic_load(&inject.tid);
 	if (!is_unstuck() || is_at_work() || !atomic_compare_exchange_strong(&inject.tid, &was, -1))

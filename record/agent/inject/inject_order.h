@@ -19,6 +19,7 @@
 #define INJECT_ANSWER "hpct_inject_answer"
 #define INJECT_THREAD "hpct-agent" /* name of the agent's thread */
 
+#define INJECT_ORDER_VERSION (EVENT_VERSION * 256u + 1u) /* also of what is here */
 #define INJECT_ORDER_ALIGN 64u
 #define INJECT_ORDER_MAGIC UINT64_C(0x68706374696e6a31), UINT64_C(0xa5c3962d1e0f7b48)
 
@@ -26,8 +27,9 @@ struct inject_order {
 	_Alignas(INJECT_ORDER_ALIGN)
 		uint64_t magic[2]; /* INJECT_ORDER_MAGIC, by which the constructor finds it */
 	uint64_t serial;	   /* another one for each order */
-	uint32_t version;	   /* EVENT_VERSION */
+	uint32_t version;	   /* INJECT_ORDER_VERSION */
 	uint32_t _pad;
+	uint64_t locks;	   /* where the loader's lock of loading is; 0: not known */
 	char control[108]; /* paths of sockets: hpct-record's own, and the collector's */
 	char socket[108];
 	char agent[512];	       /* the library's path */
@@ -48,7 +50,8 @@ enum inject_word { INJECT_BEGUN, INJECT_REFUSED };
 struct inject_message {
 	uint32_t word;	 /* enum inject_word */
 	uint32_t number; /* INJECT_BEGUN: threads that were taken up */
-	char text[248];	 /* INJECT_REFUSED: why, part of a sentence */
+	uint32_t slots;	 /* likewise: entries of tables of calls that lead through the agent */
+	char text[244];	 /* INJECT_REFUSED: why, part of a sentence */
 };
 
 #endif

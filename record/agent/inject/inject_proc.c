@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -91,7 +92,7 @@ static struct {
 } stacks;
 
 /* "7f00-7f10 rw-p 0 00:00 0   [stack]" */
-static void line_take(char *line)
+static void stacks_take(char *line)
 {
 	char *at;
 	uint64_t low = strtoull(line, &at, 16), high = *at == '-' ? strtoull(at + 1, &at, 16) : 0;
@@ -110,15 +111,13 @@ static void line_take(char *line)
 	}
 }
 
-void inject_proc_stacks_read(void)
+static void maps_read(void (*take)(char *line))
 {
 	static char text[65536];
 	int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
 	size_t used = 0;
 	ssize_t got;
 
-	stacks.count = 0;
-	stacks.first = (struct adopt_range){0, 0};
 	while (file >= 0 && (got = bytes_read(file, text + used, sizeof(text) - 1 - used)) > 0) {
 		char *line = text, *end;
 
@@ -126,7 +125,7 @@ void inject_proc_stacks_read(void)
 		text[used] = '\0';
 		while ((end = strchr(line, '\n'))) {
 			*end = '\0';
-			line_take(line);
+			take(line);
 			line = end + 1;
 		}
 		used -= (size_t)(line - text);
@@ -136,7 +135,61 @@ void inject_proc_stacks_read(void)
 	}
 	if (file >= 0)
 		close(file);
+}
+
+void inject_proc_stacks_read(void)
+{
+	stacks.count = 0;
+	stacks.first = (struct adopt_range){0, 0};
+	maps_read(stacks_take);
 	adopt_ranges_set(stacks.list, stacks.count, stacks.first);
+}
+
+/* ---- protections ---- */
+
+#define PROTECTIONS_MAX 16384u
+
+static struct {
+	struct protection {
+		uint64_t low, high;
+		int protection;
+	} list[PROTECTIONS_MAX];
+	uint32_t count;
+} protections;
+
+static void protections_take(char *line)
+{
+	char *at;
+	uint64_t low = strtoull(line, &at, 16), high = *at == '-' ? strtoull(at + 1, &at, 16) : 0;
+
+	if (high <= low || strnlen(at, 5) < 5 || at[4] != 'p' || protections.count == PROTECTIONS_MAX)
+		return;
+	protections.list[protections.count++] = (struct protection){low, high,
+		(at[1] == 'r' ? PROT_READ : 0) | (at[2] == 'w' ? PROT_WRITE : 0) |
+			(at[3] == 'x' ? PROT_EXEC : 0)};
+}
+
+void inject_proc_protections_read(void)
+{
+	protections.count = 0;
+	maps_read(protections_take);
+}
+
+int inject_proc_protection(uint64_t address)
+{
+	uint32_t low = 0, high = protections.count;
+
+	while (low < high) { /* /proc has them by address */
+		uint32_t middle = (low + high) / 2;
+
+		if (protections.list[middle].high <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < protections.count && protections.list[low].low <= address
+		       ? protections.list[low].protection
+		       : PROT_NONE;
 }
 
 static void thread_read(uint32_t tid, const char *name, char *text, size_t room)

@@ -22,6 +22,11 @@ void inject_proc_threads_each(void (*take)(uint32_t tid));
 /* Publishes the ranges that stacks may lie in: adopt_ranges_set. */
 void inject_proc_stacks_read(void);
 
+/* Reads the protection of all memory; then: PROT_READ, PROT_READ | PROT_WRITE, or another combination, of the
+ * private mapping at the address; PROT_NONE where none is known. */
+void inject_proc_protections_read(void);
+int inject_proc_protection(uint64_t address);
+
 /* True if the thread has that name. */
 bool inject_proc_is_called(uint32_t tid, const char *name);
 

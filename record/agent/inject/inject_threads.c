@@ -15,6 +15,7 @@
 #include "record/agent/process/process.h"
 #include "record/agent/sample/adopt.h"
 #include "record/agent/sample/source.h"
+#include "record/agent/sample/tally.h"
 #include "record/agent/sample/thread.h"
 
 #define MANY 64
@@ -303,9 +304,14 @@ void inject_threads_stop(void)
 
 void inject_threads_free(void)
 {
-	for (uint32_t i = 0; i < all.count; i++)
-		if (all.list[i].thread)
-			address_reserve_unmap(all.list[i].thread, all.list[i].thread->block_bytes);
+	for (uint32_t i = 0; i < all.count; i++) {
+		struct thread *t = all.list[i].thread;
+
+		if (!t)
+			continue;
+		tally_thread_free(t);
+		address_reserve_unmap(t, t->block_bytes);
+	}
 	memset(&all, 0, sizeof(all));
 	thread_pool_drop();
 }

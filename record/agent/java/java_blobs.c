@@ -111,7 +111,7 @@ static bool is_text(const char *text, const char *is, uint64_t begin, uint64_t e
 {
 	uint64_t at = (uintptr_t)text, bytes = strlen(is) + 1;
 
-	return at >= begin && at < end && end - at >= bytes && !memcmp(text, is, bytes);
+	return at >= begin && at < end && end - at >= bytes && !strcmp(text, is);
 }
 
 /* Of an integer, by the name of its type. */

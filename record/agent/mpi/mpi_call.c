@@ -69,23 +69,69 @@ static void *object_find(const char *name, void *caller)
 	return address ? address : symbol_find(name, caller);
 }
 
-/* MPICH's functions use 32 bits of these words, Open MPI's all. */
-static void library_find(void *caller)
-{
-	void *world = object_find("ompi_mpi_comm_world", caller);
+/* What is read of it. MPICH's functions use 32 bits of these words, Open MPI's all. */
+#define LIBRARY_NAMES(X)                \
+	X(world, "ompi_mpi_comm_world") \
+	X(self, "ompi_mpi_comm_self")   \
+	X(type_size, "PMPI_Type_size")  \
+	X(comm_rank, "PMPI_Comm_rank")  \
+	X(comm_f2c, "PMPI_Comm_f2c")    \
+	X(type_f2c, "PMPI_Type_f2c")
 
-	library.is_openmpi = world != NULL;
-	library.world = world ? (uintptr_t)world : MPICH_COMM_WORLD;
-	library.self = world ? (uintptr_t)object_find("ompi_mpi_comm_self", caller) : MPICH_COMM_SELF;
-	*(void **)&library.type_size = symbol_find("PMPI_Type_size", caller);
-	*(void **)&library.comm_rank = symbol_find("PMPI_Comm_rank", caller);
-	if (world) {
-		*(void **)&library.comm_f2c = symbol_find("PMPI_Comm_f2c", caller);
-		*(void **)&library.type_f2c = symbol_find("PMPI_Type_f2c", caller);
-	}
+struct library_names {
+#define NAME(field, name) void *field;
+	LIBRARY_NAMES(NAME)
+#undef NAME
+};
+
+static void library_set(const struct library_names *names)
+{
+	bool is_openmpi = names->world != NULL;
+
+	library.is_openmpi = is_openmpi;
+	library.world = is_openmpi ? (uintptr_t)names->world : MPICH_COMM_WORLD;
+	library.self = is_openmpi ? (uintptr_t)names->self : MPICH_COMM_SELF;
+	*(void **)&library.type_size = names->type_size;
+	*(void **)&library.comm_rank = names->comm_rank;
+	*(void **)&library.comm_f2c = is_openmpi ? names->comm_f2c : NULL;
+	*(void **)&library.type_f2c = is_openmpi ? names->type_f2c : NULL;
 	mpi_communicator_init(library.world, library.self);
 	ticks_begin();
 	library.is_known = true;
+}
+
+static void library_find(void *caller)
+{
+	struct library_names names = {.world = object_find("ompi_mpi_comm_world", caller)};
+
+	if (names.world) {
+		names.self = object_find("ompi_mpi_comm_self", caller);
+		names.comm_f2c = symbol_find("PMPI_Comm_f2c", caller);
+		names.type_f2c = symbol_find("PMPI_Type_f2c", caller);
+	}
+	names.type_size = symbol_find("PMPI_Type_size", caller);
+	names.comm_rank = symbol_find("PMPI_Comm_rank", caller);
+	library_set(&names);
+}
+
+void mpi_call_library(void *(*find)(const char *name))
+{
+	struct library_names names;
+
+#define FIND(field, name) names.field = find(name);
+	LIBRARY_NAMES(FIND)
+#undef FIND
+	library_set(&names);
+}
+
+void **mpi_call_real(enum mpi_call_index index, enum mpi_binding binding)
+{
+	return &real_calls[index][binding];
+}
+
+const char *mpi_call_name(enum mpi_call_index index, enum mpi_binding binding)
+{
+	return kinds[index].name[binding];
 }
 
 /* ---- arguments ---- */
@@ -272,12 +318,19 @@ static void span_prepare(struct mpi_call *call)
 {
 	const struct mpi_call_kind *kind = call->kind;
 
+	if (ends_something(kind))
+		requests_write(call);
+	if (call->is_passage) {
+		if (kind->communicator >= 0) {
+			call->communicator = handle_at(call, kind->communicator, library.comm_f2c);
+			environment_hexadecimal(call->name, call->communicator);
+		}
+		return;
+	}
 	if (kind->communicator >= 0) {
 		call->communicator = handle_at(call, kind->communicator, library.comm_f2c);
 		call->number = mpi_communicator_use(call->communicator, kind->kind != MPI_PLAIN, call->name);
 	}
-	if (ends_something(kind))
-		requests_write(call);
 	if (kind->kind == MPI_FREE)
 		mpi_communicator_remove(communicator_behind(call, 0));
 }
@@ -342,6 +395,10 @@ void mpi_call_begin(struct mpi_call *call, enum mpi_call_index index, enum mpi_b
 	const struct mpi_call_kind *kind = &kinds[index];
 	struct thread *t = thread_self();
 
+	call->is_passage = process.settings.injected;
+	call->passage.begin_ns = 0;
+	if (call->is_passage)
+		passage_begin(&call->passage);
 	call->kind = kind;
 	call->binding = binding;
 	call->arguments = arguments;
@@ -351,7 +408,8 @@ void mpi_call_begin(struct mpi_call *call, enum mpi_call_index index, enum mpi_b
 	if (!real_calls[index][binding])
 		real_calls[index][binding] = symbol_find(kind->name[binding], caller);
 	call->real = real_calls[index][binding];
-	call->is_published = !depth++ && call->real && t &&
+	call->is_published = !depth++ && call->real &&
+			     (call->is_passage ? call->passage.begin_ns != 0 : t != NULL) &&
 			     (!process.settings.no_mpi || kind->kind == MPI_RANK || kind->kind == MPI_INIT);
 	if (!call->is_published)
 		return;
@@ -359,15 +417,30 @@ void mpi_call_begin(struct mpi_call *call, enum mpi_call_index index, enum mpi_b
 		library_find(caller);
 	if (ends_something(kind))
 		requests_read(call);
-	call->is_summed = process.settings.sums_mpi && kind->may_sum &&
+	call->is_summed = !call->is_passage && process.settings.sums_mpi && kind->may_sum &&
 			  mpi_sums_begin(&call->sum, t, kind->waits, call->real);
 	if (call->is_summed)
 		return;
-	if (index == MPI_CALL_Finalize)
+	if (index == MPI_CALL_Finalize && !call->is_passage)
 		mpi_sums_close(t);
 	span_prepare(call);
+	if (call->is_passage)
+		return;
 	wait_begin(&call->wait);
 	enter(call);
+}
+
+/* Of a call that went through an agent that came later. */
+static void passage_over(struct mpi_call *call, bool has_worked, const struct wait_call *span, char *text)
+{
+	if (has_worked && begins_something(call->kind)) {
+		requests_read(call);
+		requests_write(call);
+	}
+	if (is_left_out(call, has_worked))
+		return;
+	attributes_write(call, has_worked, text);
+	passage_end(&call->passage, call->real, span);
 }
 
 void mpi_call_end(struct mpi_call *call, bool has_worked)
@@ -378,6 +451,11 @@ void mpi_call_end(struct mpi_call *call, bool has_worked)
 	depth--;
 	if (!call->is_published || (call->is_summed && sum_end(call, has_worked)))
 		return;
+	if (call->is_passage) {
+		span.bytes = bytes_of(call);
+		passage_over(call, has_worked, &span, text);
+		return;
+	}
 	if (has_worked) {
 		rank_learn(call);
 		communicator_learn(call);

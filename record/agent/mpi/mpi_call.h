@@ -12,6 +12,7 @@
 #include "record/agent/mpi/mpi_calls.h"
 #include "record/agent/mpi/mpi_communicator.h"
 #include "record/agent/mpi/mpi_sums.h"
+#include "record/agent/wrap/passage.h"
 #include "record/agent/wrap/wait.h"
 
 #define MPI_ARGUMENTS_MAX 13
@@ -34,6 +35,7 @@ struct mpi_call {
 	const struct mpi_call_kind *kind;
 	enum mpi_binding binding;
 	bool is_published; /* the outermost MPI call in a measured thread */
+	bool is_passage;   /* the agent came later: see passage.h */
 	bool is_summed;	   /* it is, if it is short: then what a span needs is found only at its end */
 	struct mpi_sum sum;
 	uint64_t handles[MPI_REQUESTS_MAX]; /* of requests that a sum's call takes away */
@@ -43,6 +45,7 @@ struct mpi_call {
 	char name[MPI_COMMUNICATOR_NAME];
 	char requests[MPI_REQUESTS_BYTES]; /* "0x1f+0x2e" */
 	struct wait wait;
+	struct passage passage; /* instead of wait, with an agent that came later */
 };
 
 /* Call around the library's function, in the calling thread. `arguments`: all of them, valid until the
@@ -50,5 +53,13 @@ struct mpi_call {
 void mpi_call_begin(struct mpi_call *call, enum mpi_call_index index, enum mpi_binding binding,
 	const long *arguments, void *caller);
 void mpi_call_end(struct mpi_call *call, bool has_worked);
+
+/* For an agent that comes later (record/agent/inject/): where the function behind a wrapper is kept, to be
+ * set before anything leads to that; and what the wrappers have to know of the library, from the addresses of
+ * its names: NULL where it has none. That agent names communicators by their handles and counts no calls:
+ * what was before it, and when other ranks began, it does not know. */
+void **mpi_call_real(enum mpi_call_index index, enum mpi_binding binding);
+const char *mpi_call_name(enum mpi_call_index index, enum mpi_binding binding);
+void mpi_call_library(void *(*find)(const char *name));
 
 #endif

@@ -62,9 +62,9 @@ struct openmp_team {
 #define OPENMP_TIMES (UINT64_MAX >> OPENMP_TIMES_SHIFT) /* above them, modulo */
 
 enum openmp_kind {
-	OPENMP_OPEN,   /* in the call that opens a region, outside its body */
-	OPENMP_JOIN,   /* the same, after its body */
-	OPENMP_REGION, /* in its body */
+	OPENMP_OPEN,	 /* in the call that opens a region, outside its body */
+	OPENMP_JOIN,	 /* the same, after its body */
+	OPENMP_REGION,	 /* in its body */
 	OPENMP_BACKWARD, /* no construct of OpenMP: see torch_backward.c */
 	OPENMP_TASK,
 	OPENMP_BARRIER,

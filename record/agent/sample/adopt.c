@@ -41,6 +41,11 @@ void adopt_begin(void)
 	memset(offered, 0, sizeof(offered));
 }
 
+uint32_t adopt_measurement(void)
+{
+	return atomic_load(&serial);
+}
+
 void adopt_ranges_set(const struct adopt_range *list, uint32_t count, struct adopt_range first)
 {
 	uint32_t next = atomic_load(&ranges.version) + 1;

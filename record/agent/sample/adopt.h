@@ -22,6 +22,9 @@ void adopt_begin(void);
 /* In a fork child: no other thread is inside. */
 void adopt_forked(void);
 
+/* Number of the current measurement; it changes at each begin and each end. */
+uint32_t adopt_measurement(void);
+
 /* The memory that stacks may lie in, `count` ranges by address, at most ADOPT_RANGES_MAX; and the main
  * thread's stack, which grows: replaces what was known. From one thread only. */
 #define ADOPT_RANGES_MAX 8192u

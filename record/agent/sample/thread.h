@@ -33,7 +33,6 @@ struct trace_text {
 #define THREAD_MPI_WORDS 544u
 #define THREAD_NVTX_WORDS 192u
 #define THREAD_TORCH_WORDS 368u
-#define THREAD_TORCH_OPERATOR_WORDS 50u
 
 struct thread {
 	_Alignas(4096) unsigned char handler_stack[HANDLER_STACK_BYTES]; /* see handler_stack.h */
@@ -116,12 +115,12 @@ struct thread {
 	uint32_t open_count; /* those beyond START_STOP_SPANS_MAX are only counted */
 	uint64_t open_serial;
 	struct event_span open[START_STOP_SPANS_MAX];
-	uint64_t nvtx_open[THREAD_NVTX_WORDS]; /* see nvtx.c */
+	uint64_t nvtx_open[THREAD_NVTX_WORDS];	 /* see nvtx.c */
 	uint64_t torch_open[THREAD_TORCH_WORDS]; /* see torch_ranges.c */
-	uint64_t torch_operators[THREAD_TORCH_OPERATOR_WORDS]; /* see torch_backward.c */
-	uint64_t mpi_sums[THREAD_MPI_WORDS];   /* see mpi_sums.c; touched only in threads that call MPI */
-	struct python_thread python;	       /* its memory is touched only in threads that run Python */
-	struct openmp_thread openmp;	       /* likewise, OpenMP: see uses_openmp */
+	uint64_t torch_epoch, torch_made;	 /* see torch_backward.c */
+	uint64_t mpi_sums[THREAD_MPI_WORDS];	 /* see mpi_sums.c; touched only in threads that call MPI */
+	struct python_thread python;		 /* its memory is touched only in threads that run Python */
+	struct openmp_thread openmp;		 /* likewise, OpenMP: see uses_openmp */
 	struct thread *next_free;
 	size_t block_bytes;
 	uint32_t callpath_nodes[]; /* unwinder.most; followed by frames[0], frames[1] and the tree's memory */

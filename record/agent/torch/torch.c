@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "record/agent/base/real.h"
+#include "record/agent/base/real_caller.h"
 #include "record/agent/base/wrap.h"
 #include "record/agent/process/process.h"
 #include "record/agent/python/python_symbols.h"
@@ -16,21 +17,21 @@
 #define SET_ENGINE "_ZN5torch8autograd23set_default_engine_stubEPFRNS0_6EngineEvE"
 #define ADD "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE"
 #define PEEK "_ZN2at15sequence_number4peekEv"
+#define REMOVE "_ZN2at14removeCallbackEm"
 #define NAME "_ZNK2at14RecordFunction4nameEv"
 /* Its callbacks are plain pointers since it is made of this. */
 #define STEP_CALLBACKS "_ZN2at14RecordFunctionC1EONS_13StepCallbacksE"
 
 void hpct_torch_engine(void *make) __asm__(SET_ENGINE);
 
-/* The library of PyTorch's operators. */
-struct library {
-	void (*set_engine)(void *make); /* NULL: not found */
-	uint64_t add, name, peek, step_callbacks;
-};
-
 static int library_look(struct dl_phdr_info *info, size_t bytes, void *to)
 {
-	struct library *library = to;
+	struct torch_library *torch = to;
+	struct {
+		const char *name;
+		void *to;
+	} wanted[] = {{SET_ENGINE, &torch->set_engine}, {ADD, &torch->add}, {REMOVE, &torch->remove},
+		{NAME, &torch->name}, {PEEK, &torch->peek}};
 	struct python_symbols symbols;
 	uint64_t address;
 
@@ -40,46 +41,36 @@ static int library_look(struct dl_phdr_info *info, size_t bytes, void *to)
 	address = python_symbols_find(&symbols, SET_ENGINE);
 	if (!address || address == (uintptr_t)hpct_torch_engine)
 		return 0;
-	memcpy(&library->set_engine, &address, sizeof(address));
-	library->add = python_symbols_find(&symbols, ADD);
-	library->peek = python_symbols_find(&symbols, PEEK);
-	library->name = python_symbols_find(&symbols, NAME);
-	library->step_callbacks = python_symbols_find(&symbols, STEP_CALLBACKS);
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+		address = python_symbols_find(&symbols, wanted[i].name);
+		memcpy(wanted[i].to, &address, sizeof(address));
+	}
+	if (!python_symbols_find(&symbols, STEP_CALLBACKS))
+		torch->add = NULL;
 	return 1;
-}
-
-static void observe(const struct library *library)
-{
-	uint64_t (*add)(struct torch_callback callback);
-	const char *(*name)(const void *function);
-	uint64_t (*peek)(void);
-
-	memcpy(&add, &library->add, sizeof(add));
-	memcpy(&name, &library->name, sizeof(name));
-	memcpy(&peek, &library->peek, sizeof(peek));
-	if (!add || !library->step_callbacks)
-		return;
-	if (name)
-		torch_ranges_open(add, name);
-	if (peek)
-		torch_backward_open(add, peek);
 }
 
 /* void torch::autograd::set_default_engine_stub(Engine &(*)()), called once when the Python module starts. */
 WRAPPER void hpct_torch_engine(void *make)
 {
 	int (*each)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
-	struct library library = {.set_engine = NULL};
+	struct torch_library torch = {.set_engine = NULL};
 	static _Atomic bool is_open;
 
 	*(void **)&each = real_symbol("dl_iterate_phdr");
 	if (each)
-		each(library_look, &library);
-	if (library.set_engine)
-		library.set_engine(make);
-	if (library.set_engine && process_is_live() && !is_open) {
+		each(library_look, &torch);
+	if (!torch.set_engine) /* it has no table of symbols that we read */
+		*(void **)&torch.set_engine =
+			real_caller_symbol(SET_ENGINE, __builtin_return_address(0), NULL);
+	if (torch.set_engine)
+		torch.set_engine(make);
+	if (process_is_live() && !is_open) {
 		is_open = true;
-		observe(&library);
+		if (torch.add && torch.name) {
+			torch_ranges_open(&torch);
+			torch_backward_open(&torch);
+		}
 	}
 	STAY;
 }

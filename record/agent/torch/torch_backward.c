@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * torch_backward.c - what a backward pass does stands below the code whose operator it belongs to.
+ * torch_backward.c - what a backward pass does on a GPU stands below the code whose operator it belongs to.
  *
- *   forward thread    main  step  Linear.forward   aten::linear  aten::addmm (7)   launch: 7 is of Linear.forward
- *   autograd's        Engine::thread_main          AddmmBackward0 (7)  launch
- *   reads             main  step  Linear.forward  <backward>  AddmmBackward0::apply  ...
+ *   forward thread    main  step  Linear.forward   aten::linear  makes 6, 7  launch: they are
+ * Linear.forward's autograd's        Engine::thread_main          AddmmBackward0 (7)  launch reads main  step
+ * Linear.forward  <backward>  AddmmBackward0::apply  ...
  *
- * Operators and their backward functions have one number in common, which autograd counts by thread. Within
- * an operator that has made such functions the first launch on a GPU tells where it was called: its path is
- * unwound anyway. So PyTorch is asked to tell of operators only from a process's first launch on. Where
- * several threads run forward passes numbers are ambiguous, and nothing is told.
+ * Autograd numbers the backward functions that operators make, by thread, and makes them before the
+ * operator's kernels are launched: the first launch with a new number tells where its operator was called, as
+ * its path is unwound anyway. Views launch nothing, so theirs is another operator's: they are told apart by
+ * name. Where several threads run forward passes numbers are ambiguous, and nothing is told; what runs in the
+ * forward thread itself stays where it is.
  *
  * Where a RecordFunction keeps its number is not part of its interface: it is the word that equals autograd's
- * own count in one operator after the other.
+ * own count in one operator after the other. For that PyTorch tells of operators, from the process's first
+ * launch on, until it is found.
  */
 #include <errno.h>
 #include <string.h>
@@ -22,9 +24,8 @@
 #include "record/agent/torch/torch.h"
 
 #define FORWARDS 16384u /* functions of one pass: a power of two */
-#define OPERATORS_MAX 24u
-#define MADE_MAX 16u   /* functions that one operator makes */
-#define PLACES 64u     /* words of a RecordFunction that may be the number */
+#define MADE_MAX 16u	/* functions that one operator makes */
+#define PLACES 64u	/* words of a RecordFunction that may be the number */
 #define PLACE_MATCHES 32u
 #define PLACE_TRIALS 4096u
 
@@ -34,26 +35,14 @@ struct forward {
 	struct openmp_origin origin;
 };
 
-struct operator {
-	const void *function;
-	uint64_t number;
-};
-
-/* The operators that a thread is in, in its block. */
-struct operators {
-	uint64_t epoch;
-	uint32_t depth;
-	struct operator open[OPERATORS_MAX];
-};
-
-_Static_assert(sizeof(struct operators) <= sizeof(((struct thread *)NULL)->torch_operators),
-	"enlarge THREAD_TORCH_OPERATOR_WORDS");
-
 static struct forward forwards[FORWARDS];
 static _Atomic uint64_t forward_thread; /* the epoch of the only thread with forward passes; 0: none yet */
 static _Atomic bool is_ambiguous;
 static uint64_t (*add_callback)(struct torch_callback callback);
+static bool (*remove_callback)(uint64_t handle);
 static uint64_t (*peek)(void); /* the number of the function that this thread makes next */
+static const char *(*name_of)(const void *function);
+static uint64_t operators_handle;
 
 /* ---- where the number is ---- */
 
@@ -113,49 +102,13 @@ static uint64_t number_of(const void *function)
 
 /* ---- forward ---- */
 
-static struct operators *operators_of(struct thread *t)
-{
-	struct operators *operators = (struct operators *)(void *)t->torch_operators;
-
-	if (operators->epoch != t->epoch) {
-		operators->epoch = t->epoch;
-		operators->depth = 0;
-	}
-	return operators;
-}
-
 __attribute__((used)) static void operator_begin(const void *function)
 {
-	struct thread *t = thread_self();
-	struct operators *operators = t ? operators_of(t) : NULL;
-	uint64_t number;
-
-	if (!t)
-		return;
-	if (!atomic_load_explicit(&number_place, memory_order_relaxed)) {
+	if (thread_self() && !atomic_load_explicit(&number_place, memory_order_relaxed))
 		place_search(function);
-		return;
-	}
-	number = number_of(function);
-	if (number >= UINT64_MAX >> 1 || operators->depth == OPERATORS_MAX)
-		return;
-	operators->open[operators->depth++] = (struct operator){function, number};
 }
 
 TORCH_START(operator_start, operator_begin)
-
-static void operator_end(const void *function, void *context)
-{
-	struct thread *t = thread_self();
-	struct operators *operators = t ? operators_of(t) : NULL;
-	unsigned at = t ? operators->depth : 0;
-
-	(void)context;
-	while (at && operators->open[at - 1].function != function)
-		at--;
-	if (at)
-		operators->depth = at - 1;
-}
 
 /* The innermost Python frame of a path; 0: it has none. */
 static uint32_t python_node(const struct thread *t, uint32_t node)
@@ -172,13 +125,10 @@ static uint32_t python_node(const struct thread *t, uint32_t node)
 	return 0;
 }
 
-/* The first launch in an operator tells. */
 static void forward_put(uint64_t number, const struct openmp_origin *origin)
 {
 	struct forward *forward = &forwards[number % FORWARDS];
 
-	if (atomic_load_explicit(&forward->number, memory_order_relaxed) == number + 1)
-		return;
 	atomic_store_explicit(&forward->number, 0, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
 	forward->origin = *origin;
@@ -200,23 +150,20 @@ static void callbacks_add(void);
 static void launched(struct thread *t, uint32_t node)
 {
 	struct openmp_origin origin = {.tree = &t->tree, .epoch_at = &t->epoch, .epoch = t->epoch};
-	struct operators *operators = operators_of(t);
-	unsigned at = operators->depth;
-	uint64_t next, from;
+	uint64_t next = peek(), from;
 
 	callbacks_add();
-	if (!at)
-		return;
-	next = peek();
-	while (at && operators->open[at - 1].number >= next) /* it has made no function yet */
-		at--;
-	if (!at || !is_forward_thread(t))
+	if (t->torch_epoch != t->epoch) {
+		t->torch_epoch = t->epoch;
+		t->torch_made = next; /* those before: by launches of which nothing is known */
+	}
+	if (next <= t->torch_made || !is_forward_thread(t))
 		return;
 	origin.node = python_node(t, node);
-	from = operators->open[at - 1].number;
-	from = next - from > MADE_MAX ? next - MADE_MAX : from;
+	from = next - t->torch_made > MADE_MAX ? next - MADE_MAX : t->torch_made;
 	for (; origin.node && from < next; from++)
 		forward_put(from, &origin);
+	t->torch_made = next;
 }
 
 /* ---- backward ---- */
@@ -230,6 +177,25 @@ static bool forward_find(struct openmp_origin *origin, uint64_t number)
 	*origin = forward->origin;
 	atomic_thread_fence(memory_order_acquire);
 	return atomic_load_explicit(&forward->number, memory_order_relaxed) == number + 1;
+}
+
+/* Whether the operator of a backward function only looks at memory in another way, by the function's name. */
+static bool is_view(const char *name)
+{
+	static const char *const views[] = {"Alias", "AsStrided", "Broadcast", "Chunk", "Detach", "Diagonal",
+		"Expand", "Flatten", "Imag", "Indices", "Lift", "Movedim", "Narrow", "Permute", "Real",
+		"Reshape", "Select", "Slice", "Split", "Squeeze", "Swap", "T", "Transpose", "Unbind",
+		"Unflatten", "Unfold", "UnsafeChunk", "UnsafeSplit", "UnsafeView", "Unsqueeze", "Values",
+		"View", NULL};
+
+	for (unsigned i = 0; views[i]; i++) {
+		size_t size = strlen(views[i]);
+
+		if (strncmp(name, views[i], size) == 0 &&
+			((name[size] >= 'A' && name[size] <= 'Z') || !name[size]))
+			return true;
+	}
+	return false;
 }
 
 /* The record on top, if it is of a backward function. */
@@ -248,7 +214,9 @@ __attribute__((used)) static void backward_begin(const void *function)
 	uint64_t number = t ? number_of(function) : UINT64_MAX;
 	struct openmp_record *stale;
 
-	if (number >= UINT64_MAX >> 1 || atomic_load(&is_ambiguous) || !forward_find(&record.origin, number))
+	if (number >= UINT64_MAX >> 1 || atomic_load(&is_ambiguous) ||
+		t->epoch == atomic_load(&forward_thread) || !forward_find(&record.origin, number) ||
+		is_view(name_of(function)))
 		return;
 	if (!t->uses_openmp) {
 		openmp_thread_init(&t->openmp);
@@ -271,30 +239,47 @@ static void backward_end(const void *function, void *context)
 		openmp_pop(&t->openmp);
 }
 
+/* Once a number's place is known, operators need not be told any longer. */
+static void operators_done(void)
+{
+	static atomic_flag is_done = ATOMIC_FLAG_INIT;
+
+	if (atomic_load_explicit(&number_place, memory_order_relaxed) && !atomic_flag_test_and_set(&is_done))
+		remove_callback(operators_handle);
+}
+
 static void callbacks_add(void)
 {
 	static atomic_flag is_added = ATOMIC_FLAG_INIT;
-	struct torch_callback callback = {.start = (void *)operator_start,
-		.end = (void *)operator_end,
-		.probability = 1,
-		.scopes = {[TORCH_SCOPE_FUNCTION] = 1}};
+	static _Atomic bool is_ready;
+	struct torch_callback callback = {
+		.start = (void *)operator_start, .probability = 1, .scopes = {[TORCH_SCOPE_FUNCTION] = 1}};
 	int error = errno;
 
-	if (atomic_flag_test_and_set(&is_added))
+	if (is_ready)
+		operators_done();
+	if (is_ready || atomic_flag_test_and_set(&is_added)) {
+		errno = error;
 		return;
-	add_callback(callback);
+	}
+	operators_handle = add_callback(callback);
 	callback.start = (void *)backward_start;
 	callback.end = (void *)backward_end;
 	callback.scopes[TORCH_SCOPE_FUNCTION] = 0;
 	callback.scopes[TORCH_SCOPE_BACKWARD] = 1;
 	add_callback(callback);
+	is_ready = true;
 	errno = error;
 }
 
-void torch_backward_open(uint64_t (*add)(struct torch_callback callback), uint64_t (*peek_number)(void))
+void torch_backward_open(const struct torch_library *torch)
 {
-	add_callback = add;
-	peek = peek_number;
+	if (!torch->peek || !torch->remove)
+		return;
+	add_callback = torch->add;
+	remove_callback = torch->remove;
+	peek = torch->peek;
+	name_of = torch->name;
 	gpu_launch_watch = launched;
 }
 

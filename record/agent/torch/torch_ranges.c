@@ -40,8 +40,8 @@ struct ranges {
 	struct range open[DEPTH_MAX];
 };
 
-_Static_assert(sizeof(struct ranges) <= sizeof(((struct thread *)NULL)->torch_open),
-	"enlarge THREAD_TORCH_WORDS");
+_Static_assert(
+	sizeof(struct ranges) <= sizeof(((struct thread *)NULL)->torch_open), "enlarge THREAD_TORCH_WORDS");
 
 static const char *(*name_of)(const void *function);
 
@@ -81,7 +81,8 @@ static void optimizer_copy(char to[OPTIMIZER_BYTES], const char *name)
 	if (bytes >= OPTIMIZER_BYTES)
 		bytes = OPTIMIZER_BYTES - 1;
 	for (size_t i = 0; i < bytes; i++) /* a class's name has none of these, unless it is made up */
-		to[i] = begin[i] == ',' || begin[i] == '=' || begin[i] == '\\' || (unsigned char)begin[i] < ' '
+		to[i] = begin[i] == ',' || begin[i] == '=' || begin[i] == '\\' ||
+					(unsigned char)begin[i] < ' '
 				? '_'
 				: begin[i];
 	to[bytes] = '\0';
@@ -181,14 +182,13 @@ static void range_end(const void *function, void *context)
 	call(range_close, function);
 }
 
-void torch_ranges_open(
-	uint64_t (*add)(struct torch_callback callback), const char *(*name)(const void *function))
+void torch_ranges_open(const struct torch_library *torch)
 {
 	struct torch_callback callback = {.start = (void *)range_start,
 		.end = (void *)range_end,
 		.probability = 1,
 		.scopes = {[TORCH_SCOPE_USER] = 1}};
 
-	name_of = name;
-	add(callback);
+	name_of = torch->name;
+	torch->add(callback);
 }

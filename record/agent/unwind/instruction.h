@@ -24,7 +24,7 @@ enum instruction_kind {
 	INSTRUCTION_LEAVE,   /* stack pointer = frame pointer, then as POP_FP */
 	INSTRUCTION_KEEP,    /* register `from` = stack pointer + value */
 	INSTRUCTION_ALIGN,   /* lowers the stack pointer by an unknown amount */
-	INSTRUCTION_RETURN,
+	INSTRUCTION_RETURN,  /* or the jump to a function of another library, which returns for it */
 	INSTRUCTION_JUMP,    /* to value, relative to its end */
 	INSTRUCTION_BRANCH,  /* to value, or falls through */
 	INSTRUCTION_END,     /* to an unknown place */

@@ -142,6 +142,8 @@ static enum instruction_kind group_ff(const struct x86_fields *fields, struct in
 	case 3:
 		return INSTRUCTION_CALL;
 	case 4:
+		/* jmp *slot(%rip): by a table of calls, as the last thing that a function does */
+		return (*fields->modrm & 0xc7) == 5 ? INSTRUCTION_RETURN : INSTRUCTION_END;
 	case 5:
 		return INSTRUCTION_END;
 	case 6:

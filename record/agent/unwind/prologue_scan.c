@@ -20,7 +20,7 @@ struct search {
 	uint64_t code_at;     /* address of scratch->code; 0: none */
 };
 
-enum end { END_NONE, END_RETURN, END_DEAD };
+enum end { END_NONE, END_RETURN, END_DEAD, END_GOAL };
 
 /* The readable code bytes at pc, and their number; NULL: none. */
 static const uint8_t *code_read(struct search *search, uint64_t pc, size_t *size)
@@ -44,28 +44,55 @@ static const uint8_t *code_read(struct search *search, uint64_t pc, size_t *size
 	return code;
 }
 
-/* True if the place is new; adds it. If the table is full, nothing new is followed. */
-static bool is_new(struct search *search, uint64_t place)
+#define TAKEN_UNKNOWN INT32_MIN
+
+/* What the path has taken off the stack, if that can be compared with another path's. */
+static int32_t taken_of(const struct prologue_scan_path *path)
+{
+	return path->base == ARCH_SP && !path->is_loaded && !path->is_lost ? path->taken : TAKEN_UNKNOWN;
+}
+
+/* Where the place is, or would be; NULL: the table is full. */
+static uint64_t *place_find(struct search *search, uint64_t place)
 {
 	uint64_t *places = search->scratch->places;
 	unsigned at = (unsigned)(place * UINT64_C(0x9e3779b97f4a7c15) >> 57);
 
-	for (unsigned i = 0; i < PROLOGUE_SCAN_PLACES; i++, at = (at + 1) % PROLOGUE_SCAN_PLACES) {
-		if (places[at] == place)
-			return false;
-		if (!places[at]) {
-			places[at] = place;
-			return true;
-		}
-	}
-	return false;
+	for (unsigned i = 0; i < PROLOGUE_SCAN_PLACES; i++, at = (at + 1) % PROLOGUE_SCAN_PLACES)
+		if (places[at] == place || !places[at])
+			return &places[at];
+	return NULL;
+}
+
+/* True if the place is new; adds it. If the table is full, nothing new is followed. */
+static bool is_new(struct search *search, const struct prologue_scan_path *path, uint64_t place)
+{
+	uint64_t *found = place_find(search, place);
+
+	if (!found || *found)
+		return false;
+	*found = place;
+	search->scratch->taken[found - search->scratch->places] = taken_of(path);
+	return true;
+}
+
+/* Another path has come to where this one is, with another stack. */
+static bool is_contradicted(struct search *search, const struct prologue_scan_path *path)
+{
+	const uint64_t *found = place_find(search, path->pc);
+	int32_t taken = taken_of(path), other;
+
+	if (!found || !*found)
+		return false;
+	other = search->scratch->taken[found - search->scratch->places];
+	return taken != TAKEN_UNKNOWN && other != TAKEN_UNKNOWN && taken != other;
 }
 
 static_assert(PROLOGUE_SCAN_PLACES == 1u << (64 - 57), "the hash keeps seven bits");
 
 static void path_keep(struct search *search, const struct prologue_scan_path *path, uint64_t target)
 {
-	if (search->paths == PROLOGUE_SCAN_PATHS || !is_new(search, target))
+	if (search->paths == PROLOGUE_SCAN_PATHS || !is_new(search, path, target))
 		return;
 	search->scratch->paths[search->paths] = *path;
 	search->scratch->paths[search->paths++].pc = target;
@@ -116,8 +143,11 @@ static enum end step(struct search *search, struct prologue_scan_path *path)
 {
 	struct instruction instruction;
 	size_t size = 0;
-	const uint8_t *code = code_read(search, path->pc, &size);
+	const uint8_t *code;
 
+	if (path->has_called && is_contradicted(search, path))
+		return END_DEAD;
+	code = code_read(search, path->pc, &size);
 	if (!code || !search->left-- || !instruction_decode(code, size, &instruction))
 		return END_DEAD;
 	path->pc += instruction.length;
@@ -157,7 +187,7 @@ static enum end step(struct search *search, struct prologue_scan_path *path)
 		break;
 	case INSTRUCTION_JUMP:
 		path->pc += (uint64_t)(int64_t)instruction.value;
-		return is_new(search, path->pc) ? END_NONE : END_DEAD;
+		return is_new(search, path, path->pc) ? END_NONE : END_DEAD;
 	case INSTRUCTION_BRANCH:
 		path_keep(search, path, path->pc + (uint64_t)(int64_t)instruction.value);
 		break;
@@ -191,22 +221,65 @@ static bool prologue_scan_of(const struct prologue_scan_path *path, struct prolo
 	       (path->base != ARCH_SP || !path->is_loaded || path->load_at >= 0);
 }
 
-bool prologue_scan_find(uint64_t pc, uint64_t begin, uint64_t end, const struct cfi_memory *memory,
-	struct prologue_scan_scratch *scratch, struct prologue_scan *scan)
+static bool is_same(const struct prologue_scan *a, const struct prologue_scan *b)
+{
+	return a->base == b->base && a->is_loaded == b->is_loaded && a->load_at == b->load_at &&
+	       a->cfa_offset == b->cfa_offset && a->fp_offset == b->fp_offset;
+}
+
+static unsigned guess_add(struct prologue_scan *scans, unsigned count, const struct prologue_scan *scan)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (is_same(&scans[i], scan))
+			return count;
+	scans[count] = *scan;
+	return count + 1;
+}
+
+unsigned prologue_scan_find(uint64_t pc, uint64_t begin, uint64_t end, const struct cfi_memory *memory,
+	struct prologue_scan_scratch *scratch, struct prologue_scan *scans, unsigned most)
+{
+	struct search search = {
+		.begin = begin, .end = end, .memory = memory, .scratch = scratch, .left = INSTRUCTIONS_MAX};
+	unsigned count = 0;
+
+	memset(scratch->places, 0, sizeof(scratch->places));
+	scratch->paths[search.paths++] = (struct prologue_scan_path){.pc = pc, .base = ARCH_SP};
+	while (search.paths && count < most && count < PROLOGUE_SCAN_GUESSES) {
+		struct prologue_scan_path path = scratch->paths[--search.paths];
+		struct prologue_scan scan;
+		enum end end_of = END_NONE;
+
+		while (end_of == END_NONE)
+			end_of = step(&search, &path);
+		if (end_of == END_RETURN && prologue_scan_of(&path, &scan))
+			count = guess_add(scans, count, &scan);
+	}
+	return count;
+}
+
+static enum end walk_to(struct search *search, struct prologue_scan_path *path, uint64_t goal)
+{
+	enum end end_of = END_NONE;
+
+	while (end_of == END_NONE)
+		end_of = path->pc == goal && taken_of(path) != TAKEN_UNKNOWN ? END_GOAL : step(search, path);
+	return end_of;
+}
+
+int32_t prologue_scan_depth(uint64_t function, uint64_t pc, uint64_t begin, uint64_t end,
+	const struct cfi_memory *memory, struct prologue_scan_scratch *scratch)
 {
 	struct search search = {
 		.begin = begin, .end = end, .memory = memory, .scratch = scratch, .left = INSTRUCTIONS_MAX};
 
 	memset(scratch->places, 0, sizeof(scratch->places));
-	scratch->paths[search.paths++] = (struct prologue_scan_path){.pc = pc, .base = ARCH_SP};
+	scratch->paths[search.paths++] = (struct prologue_scan_path){.pc = function, .base = ARCH_SP};
 	while (search.paths) {
 		struct prologue_scan_path path = scratch->paths[--search.paths];
-		enum end end_of = END_NONE;
 
-		while (end_of == END_NONE)
-			end_of = step(&search, &path);
-		if (end_of == END_RETURN && prologue_scan_of(&path, scan))
-			return true;
+		if (walk_to(&search, &path, pc) == END_GOAL)
+			return path.taken <= 0 ? -path.taken : -1;
 	}
-	return false;
+	return -1;
 }

@@ -18,8 +18,13 @@
  *     [pc] push rbp; mov rbp,rsp; and rsp,-32 ... leave; ret       return address at sp, frame pointer
  * unchanged
  *
- * The result is a guess: a call that never returns may be followed by other code, and a register may change
- * on the way. Callers check that the return address follows a call. Signal safe.
+ * A call that never returns may be followed by other code. Where such code is met by a branch, too, and with
+ * another stack, the call is known for what it is:
+ *
+ *     jnz 1f; push rax; call raise; 1: ret       the branch comes to 1 with 8 bytes less on the stack
+ *
+ * The result is a guess: such code may be met by no branch, and a register may change on the way. Callers
+ * check that the return address follows a call, and ask for the next guess where it does not. Signal safe.
  */
 #ifndef RECORD_AGENT_PROLOGUE_SCAN_H
 #define RECORD_AGENT_PROLOGUE_SCAN_H
@@ -59,11 +64,21 @@ struct prologue_scan_path {
 struct prologue_scan_scratch {
 	struct prologue_scan_path paths[PROLOGUE_SCAN_PATHS];
 	uint64_t places[PROLOGUE_SCAN_PLACES];
+	int32_t taken[PROLOGUE_SCAN_PLACES]; /* of the path that came to the place first */
 	uint8_t code[128];
 };
 
-/* Scans code from pc, the next instruction to run; it must be in [begin, end). */
-bool prologue_scan_find(uint64_t pc, uint64_t begin, uint64_t end, const struct cfi_memory *memory,
-	struct prologue_scan_scratch *scratch, struct prologue_scan *scan);
+#define PROLOGUE_SCAN_GUESSES 6u
+
+/* Scans code from pc, the next instruction to run; it must be in [begin, end). Returns how many guesses there
+ * are, the most likely first, at most PROLOGUE_SCAN_GUESSES and `most`. */
+unsigned prologue_scan_find(uint64_t pc, uint64_t begin, uint64_t end, const struct cfi_memory *memory,
+	struct prologue_scan_scratch *scratch, struct prologue_scan *scans, unsigned most);
+
+/* Where no way on leads to a return: the other way round. How many bytes a function that begins at `function`
+ * has on the stack, below its return address, when it comes to `pc`. Negative: it was not seen to come there.
+ */
+int32_t prologue_scan_depth(uint64_t function, uint64_t pc, uint64_t begin, uint64_t end,
+	const struct cfi_memory *memory, struct prologue_scan_scratch *scratch);
 
 #endif

@@ -65,6 +65,8 @@ struct unwind_rule {
 	uint32_t function; /* identifies the function; 0: unknown */
 };
 
+#define UNWIND_HOPELESS_KEPT 16u
+
 struct unwind_frame {
 	uint64_t address;  /* exact pc of leaf and signal frames, else return address - 1 */
 	uint64_t sp;	   /* its stack pointer: the frame's memory begins there. 0: unknown */
@@ -117,6 +119,8 @@ struct unwinder {
 	unsigned read_next; /* index of the next entry */
 	struct cfi_scratch scratch;
 	struct prologue_scan_scratch reading;
+	uint64_t hopeless[UNWIND_HOPELESS_KEPT]; /* where no guess of prologue_scan.h has led to a caller */
+	unsigned hopeless_next;
 	uint8_t cache_next[UNWIND_CACHE_SETS]; /* the rule of each set to replace next */
 	struct unwind_rule cache[UNWIND_CACHE_ENTRIES];
 };

@@ -11,9 +11,16 @@
 
 #define SWITCHED_MAX 16u
 #define PROLOGUE_SCAN_FRAME_MAX (UINT64_C(1) << 20) /* bytes, of frames with another base than SP */
+#define CALLED_STACK_MAX 4096u			    /* bytes in which a caller is sought */
+#define CALLED_CODE_MAX 65536u			    /* of a function */
 #define STANDING_BYTES_MAX 512u			    /* of an interpreter's frame, and of what is below it */
 #define STANDING_WORDS 16u
 #define MADE_CODE_BYTES (UINT64_C(256) << 20) /* a JIT compiler keeps its code together */
+
+/* Where a guess leads to. */
+struct unwind_caller {
+	uint64_t base, cfa, pc, fp;
+};
 
 static bool is_called(struct unwinder *u, uint64_t pc)
 {
@@ -102,22 +109,35 @@ static bool base_find(struct unwinder *u, const struct unwind_rule *rule, uint64
 	return !(rule->flags & RULE_LOADED) || !cfi_word_read(&u->space.memory, *base + (uint64_t)at, base);
 }
 
+static unsigned guesses_find(struct unwinder *u, uint64_t next, struct prologue_scan *scans, unsigned most)
+{
+	const struct cfi_module *module = u->space.module_find(u->space.context, next - 1);
+	uint64_t begin = module ? module->begin : next - MADE_CODE_BYTES;
+	uint64_t end = module ? module->end : next + MADE_CODE_BYTES;
+
+	return begin > next || end < next
+		       ? 0
+		       : prologue_scan_find(next, begin, end, &u->space.memory, &u->reading, scans, most);
+}
+
+static void guess_set(struct unwind_rule *rule, const struct prologue_scan *scan)
+{
+	rule->flags &= (uint8_t) ~(RULE_PROLOGUE_SCAN | RULE_LOADED);
+	if (scan->fp_offset / 8 != (int16_t)(scan->fp_offset / 8) || !base_pack(scan, &rule->ra_words))
+		return;
+	rule->flags |= RULE_PROLOGUE_SCAN | (scan->is_loaded ? RULE_LOADED : 0);
+	rule->cfa_offset = scan->cfa_offset;
+	rule->fp_words = (int16_t)(scan->fp_offset / 8);
+}
+
 /* Scans the code from `next`, once per pc. */
 static void prologue_scan_fill(struct unwinder *u, struct unwind_rule *rule, uint64_t next)
 {
-	const struct cfi_module *module = u->space.module_find(u->space.context, rule->pc);
-	uint64_t begin = module ? module->begin : next - MADE_CODE_BYTES;
-	uint64_t end = module ? module->end : next + MADE_CODE_BYTES;
 	struct prologue_scan scan;
 
 	rule->flags |= RULE_READ;
-	if (begin > next || end < next ||
-		!prologue_scan_find(next, begin, end, &u->space.memory, &u->reading, &scan) ||
-		scan.fp_offset / 8 != (int16_t)(scan.fp_offset / 8) || !base_pack(&scan, &rule->ra_words))
-		return;
-	rule->flags |= RULE_PROLOGUE_SCAN | (scan.is_loaded ? RULE_LOADED : 0);
-	rule->cfa_offset = scan.cfa_offset;
-	rule->fp_words = (int16_t)(scan.fp_offset / 8);
+	if (guesses_find(u, next, &scan, 1))
+		guess_set(rule, &scan);
 }
 
 static void read_keep(struct unwinder *u, const struct unwind_rule *rule, uint64_t caller)
@@ -131,33 +151,128 @@ static void read_keep(struct unwinder *u, const struct unwind_rule *rule, uint64
 	u->read_next = (u->read_next + 1) % UNWIND_READ_KEPT;
 }
 
+/* Where the rule's guess leads to; false: to no place after a call. */
+static bool guess_follow(
+	struct unwinder *u, const struct unwind_rule *rule, bool anywhere, struct unwind_caller *caller)
+{
+	const struct cfi_memory *memory = &u->space.memory;
+	const uint64_t *value = u->registers.value;
+	uint64_t cfa;
+
+	caller->fp = value[ARCH_FP];
+	if (!(rule->flags & RULE_PROLOGUE_SCAN) || !base_find(u, rule, &caller->base))
+		return false;
+	caller->cfa = cfa = caller->base + (uint64_t)(int64_t)rule->cfa_offset;
+	return !(cfa % 8 || cfa <= value[ARCH_SP] ||
+		 (caller->base != value[ARCH_SP] && cfa - value[ARCH_SP] > PROLOGUE_SCAN_FRAME_MAX) ||
+		 cfi_word_read(memory, cfa - 8, &caller->pc) ||
+		 (rule->fp_words &&
+			 cfi_word_read(memory, cfa + (uint64_t)(rule->fp_words * 8L), &caller->fp)) ||
+		 !is_return_address(u, caller->pc, anywhere || rule->slot == UNWIND_NO_SLOT));
+}
+
+static bool is_hopeless(const struct unwinder *u, uint64_t pc)
+{
+	for (unsigned i = 0; i < UNWIND_HOPELESS_KEPT; i++)
+		if (u->hopeless[i] == pc)
+			return true;
+	return false;
+}
+
+/* Target of the direct call before `address`. 0: none. */
+static uint64_t called_at(struct unwinder *u, uint64_t address)
+{
+	uint8_t code[5];
+	int32_t by;
+
+	if (u->space.memory.read(u->space.memory.context, address - sizeof(code), code, sizeof(code)) ||
+		code[0] != 0xe8)
+		return 0;
+	memcpy(&by, code + 1, sizeof(by));
+	return address + (uint64_t)(int64_t)by;
+}
+
+/* The word at `at` of the stack is the return address of a call of the function that comes to `next` with
+ * that much on the stack. */
+static bool is_caller(
+	struct unwinder *u, const struct cfi_module *module, uint64_t next, uint64_t at, uint64_t address)
+{
+	uint64_t function;
+
+	if (address <= module->begin || address >= module->end || !is_return_address(u, address, false))
+		return false;
+	function = called_at(u, address);
+	return function >= module->begin && function <= next && next - function < CALLED_CODE_MAX &&
+	       prologue_scan_depth(function, next, module->begin, module->end, &u->space.memory,
+		       &u->reading) == (int64_t)(at - u->registers.value[ARCH_SP]);
+}
+
+/* A function that ends by a call which does not return (exit, longjmp) has no way to a return: its caller is
+ * sought on the stack. */
+static bool caller_find(struct unwinder *u, uint64_t next, struct prologue_scan *scan)
+{
+	const struct cfi_module *module = u->space.module_find(u->space.context, next - 1);
+	uint64_t sp = u->registers.value[ARCH_SP], word;
+
+	for (uint64_t at = sp; module && !u->space.is_go && at < sp + CALLED_STACK_MAX; at += 8) {
+		if (at < u->space.memory.low || at + 8 > u->space.memory.high)
+			return false; /* each word would take a call of the kernel */
+		memcpy(&word, (const void *)(uintptr_t)(at + u->space.memory.shift), sizeof(word));
+		if (is_caller(u, module, next, at, word)) {
+			*scan = (struct prologue_scan){.base = ARCH_SP, .cfa_offset = (int32_t)(at - sp) + 8};
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The other guesses. One that leads somewhere is kept for the place. */
+static bool guesses_follow(struct unwinder *u, struct unwind_rule *rule, uint64_t next, bool anywhere,
+	struct unwind_caller *caller)
+{
+	struct prologue_scan scans[PROLOGUE_SCAN_GUESSES + 1];
+	struct unwind_rule other = *rule;
+	unsigned count = 0;
+
+	if (is_hopeless(u, next))
+		return false;
+	if (rule->flags & RULE_PROLOGUE_SCAN)
+		count = guesses_find(u, next, scans, PROLOGUE_SCAN_GUESSES);
+	for (unsigned i = 0; i <= count; i++) {
+		if (i == count && !caller_find(u, next, &scans[i]))
+			break;
+		guess_set(&other, &scans[i]);
+		if (guess_follow(u, &other, anywhere, caller)) {
+			*rule = other;
+			return true;
+		}
+	}
+	u->hopeless[u->hopeless_next] = next;
+	u->hopeless_next = (u->hopeless_next + 1) % UNWIND_HOPELESS_KEPT;
+	return false;
+}
+
 /* Steps without CFI, by a scan. The result must be valid: false, and nothing has changed. */
 static bool step_prologue_scan(struct unwinder *u, uint64_t pc, bool exact, bool anywhere)
 {
-	const struct cfi_memory *memory = &u->space.memory;
 	struct unwind_rule *rule = unwind_cache_entry(u, pc);
-	uint64_t *value = u->registers.value, fp = value[ARCH_FP], base, cfa, caller;
+	uint64_t *value = u->registers.value;
+	struct unwind_caller caller;
 
 	if (rule->pc != pc || !unwind_rule_has_no_cfi(rule) || (rule->flags & RULE_LOADER))
 		return false;
 	if (!(rule->flags & RULE_READ))
 		prologue_scan_fill(u, rule, pc + !exact);
-	if (!(rule->flags & RULE_PROLOGUE_SCAN) || !base_find(u, rule, &base))
+	if (!guess_follow(u, rule, anywhere, &caller) &&
+		!guesses_follow(u, rule, pc + !exact, anywhere, &caller))
 		return false;
-	cfa = base + (uint64_t)(int64_t)rule->cfa_offset;
-	if (cfa % 8 || cfa <= value[ARCH_SP] ||
-		(base != value[ARCH_SP] && cfa - value[ARCH_SP] > PROLOGUE_SCAN_FRAME_MAX) ||
-		cfi_word_read(memory, cfa - 8, &caller) ||
-		(rule->fp_words && cfi_word_read(memory, cfa + (uint64_t)(rule->fp_words * 8L), &fp)) ||
-		!is_return_address(u, caller, anywhere || rule->slot == UNWIND_NO_SLOT))
-		return false;
-	if (base == value[ARCH_SP])
-		read_keep(u, rule, caller);
-	value[ARCH_PC] = caller;
-	value[ARCH_SP] = cfa;
-	value[ARCH_FP] = fp;
+	if (caller.base == value[ARCH_SP])
+		read_keep(u, rule, caller.pc);
+	value[ARCH_PC] = caller.pc;
+	value[ARCH_SP] = caller.cfa;
+	value[ARCH_FP] = caller.fp;
 	u->registers.known = (u->registers.known & QUICK_KNOWN) | (rule->fp_words ? FP_KNOWN : 0);
-	called_note(u, caller - 1); /* comes last: it may evict the rule */
+	called_note(u, caller.pc - 1); /* comes last: it may evict the rule */
 	return true;
 }
 
@@ -275,15 +390,8 @@ static enum step step_guess(struct unwinder *u, uint64_t from, bool leaf, bool *
 static const struct cfi_row *called_row(struct unwinder *u, const struct cfi_module *module, uint64_t address)
 {
 	const struct cfi_row *row = &u->scratch.row;
-	uint8_t code[5];
-	int32_t by;
-	uint64_t target;
+	uint64_t target = called_at(u, address);
 
-	if (u->space.memory.read(u->space.memory.context, address - sizeof(code), code, sizeof(code)) ||
-		code[0] != 0xe8)
-		return NULL;
-	memcpy(&by, code + 1, sizeof(by));
-	target = address + (uint64_t)(int64_t)by;
 	return target >= module->begin && target < module->end && !cfi_row_find(module, target, &u->scratch)
 		       ? row
 		       : NULL;

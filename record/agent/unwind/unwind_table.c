@@ -12,6 +12,7 @@ void unwind_cache_clear(struct unwinder *u)
 {
 	memset(u->cache, 0, sizeof(u->cache));
 	memset(u->cache_next, 0, sizeof(u->cache_next));
+	memset(u->hopeless, 0, sizeof(u->hopeless));
 	u->reuse.count = 0;
 }
 

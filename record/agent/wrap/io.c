@@ -7,8 +7,8 @@
 #include "record/agent/process/environment.h"
 #include "record/agent/sample/start_stop.h"
 
-/* "call=pread64,fd=12"; strips libc's internal prefixes from the name. */
-static void attributes_write(char *to, const char *name, int fd)
+/* Without libc's internal prefixes. */
+void io_attributes_write(char to[IO_ATTRIBUTES_BYTES], const char *name, int fd)
 {
 	const char *checked = strstr(name, "_chk");
 
@@ -29,7 +29,7 @@ static bool is_ours(uintptr_t caller)
 void io_end(const struct wait *wait, const void *function, const char *name, int fd,
 	enum tally_metric direction, ssize_t bytes, void *caller)
 {
-	char attributes[64];
+	char attributes[IO_ATTRIBUTES_BYTES];
 	struct wait_call call = {.operation = STORE_OP_IO,
 		.bytes = bytes > 0 ? (uint64_t)bytes : 0,
 		.attributes = attributes,
@@ -39,6 +39,6 @@ void io_end(const struct wait *wait, const void *function, const char *name, int
 		wait_end(wait, function);
 		return;
 	}
-	attributes_write(attributes, name, fd);
+	io_attributes_write(attributes, name, fd);
 	wait_end_call(wait, function, &call);
 }

@@ -14,6 +14,11 @@ static inline bool io_is_on(void)
 	return __builtin_expect(process.settings.io, 0);
 }
 
+#define IO_ATTRIBUTES_BYTES 64u
+
+/* "call=pread64,fd=12" for libc's function `name`; a negative fd is left out. */
+void io_attributes_write(char to[IO_ATTRIBUTES_BYTES], const char *name, int fd);
+
 /* Call at the end of call `name`, the real `function`; `bytes` < 1: none were moved. `caller`: a code
  * address in the caller; the agent's own calls are ignored. Keeps errno. */
 void io_end(const struct wait *wait, const void *function, const char *name, int fd,

@@ -77,7 +77,7 @@ static bool may_publish(const struct ring *ring, const struct wait_call *call)
 	return has_room(ring);
 }
 
-static void publish_call(struct thread *t, struct event_span *span, const struct wait_call *call)
+void wait_publish_call(struct thread *t, struct event_span *span, const struct wait_call *call)
 {
 	if (call->tally)
 		tally_add_at(t, span->h.node, call->tally, call->bytes);
@@ -107,7 +107,7 @@ static void publish(struct thread *t, const struct wait *wait, uint64_t end_ns, 
 		may_publish(&t->ring, call))
 		trace_span(t, EVENT_SPAN, &span);
 	if (call)
-		publish_call(t, &span, call);
+		wait_publish_call(t, &span, call);
 	now_ns = process_now_ns();
 	sample_catch_up(t, now_ns);
 	ring_count(&t->ring.shared->handler_ns, sample_counted_ns(now_ns - end_ns, 0, 0));

@@ -46,6 +46,10 @@ struct wait_call {
 void wait_publish(
 	const struct wait *wait, uint64_t end_ns, const void *function, const struct wait_call *call);
 
+/* The part of it that publishes `call`, of which `span` has times and node. Within trace_begin and trace_end.
+ */
+void wait_publish_call(struct thread *thread, struct event_span *span, const struct wait_call *call);
+
 /* The calling thread yielded its core, which is no wait, perhaps just before the kernel's tick: see
  * sample_catch_up. */
 void wait_yielded(struct thread *thread);

@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# hpct-record -p PID of what cannot be measured, or hardly, from outside and by an agent: processes of another user, of a
+# container, that end while they are attached to, that fork and exec all the time. Each gives one sentence and exit code 125, or a
+# run that is sound; the programs check themselves, and no recorder, agent or run is left behind.
+. "$(dirname -- "$0")/expect.sh"
+need gcc
+ways=(outside)
+[ "$(uname -m)" != x86_64 ] || ways+=(inject)
+
+begin() { # WAY : $options
+	options=()
+	[ "$1" = outside ] || options=(--inject)
+}
+tried() { # SENTENCE PID OPTION... : measures it for a moment; $code
+	local sentence=$1 pid=$2
+	shift 2
+	rm -rf bad.hpct
+	code=0
+	hpct-record -p "$pid" "${options[@]}" -o bad.hpct "$@" 2>err || code=$?
+	case $code in
+	125)
+		same "$sentence: lines of the refusal" 1 "$(wc -l <err)"
+		[ ! -e bad.hpct ] || fail "$sentence: a refusal leaves a run behind: $(cat err)"
+		;;
+	0) same "$sentence: --check" sound "$(hpct-info bad.hpct --check --format tsv 2>&1 | tsv '$c["key"] == "check" { print $c["value"] }')" ;;
+	*) fail "$sentence: exit code $code: $(cat err)" ;;
+	esac
+}
+forbidden() { grep -q 'forbidden\|may not be traced' err; }
+
+cat >forks.c <<'END'
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile sig_atomic_t over;
+static void handle(int number) { (void)number; over = 1; }
+int main(void)
+{
+	long forks = 0, wrong = 0;
+	signal(SIGUSR1, handle);
+	while (!over) {
+		int status = 0;
+		pid_t child = fork();
+		if (!child) {
+			for (volatile int i = 0; i < 20000; i++) ;
+			_exit(7);
+		}
+		wrong += child < 0 || waitpid(child, &status, 0) != child || WEXITSTATUS(status) != 7;
+		forks++;
+	}
+	printf("%s, wrong %ld\n", forks > 100 ? "many" : "few", wrong);
+	return 3;
+}
+END
+cat >execs.c <<'END'
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static volatile sig_atomic_t over;
+static void handle(int number) { (void)number; over = 1; }
+int main(int argc, char **argv)
+{
+	sigset_t ours;
+	(void)argc;
+	signal(SIGUSR1, handle);
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGUSR1);
+	sigprocmask(SIG_UNBLOCK, &ours, NULL);
+	for (volatile long i = 0; i < 3000000; i++) ;
+	sigprocmask(SIG_BLOCK, &ours, NULL);
+	if (!over) /* one that has come since waits for the next program */
+		execl(argv[0], argv[0], (char *)NULL);
+	puts("done");
+	return 3;
+}
+END
+gcc -O1 -o forks forks.c
+gcc -O1 -o execs execs.c
+has_handler() { (("0x$(sed -n 's/^SigCgt:\t//p' "/proc/$pid/status" 2>/dev/null)" >> 9 & 1)); }
+
+for way in "${ways[@]}"; do
+	begin "$way"
+	tried "$way: no such process" 4194304
+	same "$way: no such process" 125 "$code"
+	if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+		sleep 1000 &
+		pid=$!
+		code=0
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$(command -v hpct-record)" -p "$pid" "${options[@]}" \
+			-o "$PWD/other.hpct" 2>err || code=$?
+		same "$way: another user's process" 125 "$code"
+		check "$way: it says whose: $(cat err)" grep -q 'belongs to user 0' err
+		same "$way: another user's: lines" 1 "$(wc -l <err)"
+		kill "$pid"
+	fi
+	[ ! -r /proc/2/stat ] || ! grep -q kthreadd /proc/2/stat || {
+		tried "$way: a thread of the kernel" 2
+		same "$way: a thread of the kernel" 125 "$code"
+	}
+	# The first process of a pid namespace, by its number here.
+	unshare --user --map-root-user --pid --fork --mount-proc sleep 1000 2>/dev/null &
+	parent=$!
+	first() { pid=$(cat "/proc/$parent/task/$parent/children" 2>/dev/null) && pid=${pid% } && [ -n "$pid" ] &&
+		[ "$(tr '\0' ' ' <"/proc/$pid/cmdline")" = 'sleep 1000 ' ] || ! kill -0 "$parent" 2>/dev/null; }
+	await first
+	if [ -n "$pid" ]; then
+		tried "$way: the first process of a container" "$pid" --for 200ms
+		forbidden || [ "$way" = inject ] || same "$way: the first process of a container" 0 "$code"
+		kill -0 "$pid" || fail "$way: the first process of a container has ended"
+		kill -KILL "$pid"
+	fi
+	wait "$parent" 2>/dev/null
+	# Ends at any moment of the attaching.
+	for after in 0.01 0.06 0.15 0.3; do
+		sleep "$after" &
+		tried "$way: a process that ends" $! --for 2s
+	done
+	for program in forks execs; do
+		"./$program" >program.out &
+		pid=$!
+		await has_handler
+		tried "$way: a program that $program" "$pid" --for 300ms
+		kill -USR1 "$pid"
+		code=0
+		wait "$pid" || code=$?
+		same "$way: a program that $program: exit code" 3 "$code"
+		case $program in
+		forks) same "$way: what it checked" 'many, wrong 0' "$(cat program.out)" ;;
+		execs) same "$way: what it says" 'done' "$(cat program.out)" ;;
+		esac
+	done
+done
+none() { ! pgrep -f "hpct-(record|collector) .*$PWD/" >/dev/null; }
+await none || fail "processes are left: $(pgrep -fa "hpct-(record|collector) .*$PWD/")"

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* profile_launches.c - see profile_launches.h. */
+#include "timeline/profile/profile_launches.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "store/base/arena.h"
+#include "timeline/sum/window.h"
+
+static bool is_samples(const struct run *run, uint32_t stream)
+{
+	return run_stream(run, stream)->s.kind == STORE_STREAM_PC;
+}
+
+static bool wants(const void *select, uint32_t context)
+{
+	return select_wants_context(select, context);
+}
+
+/* The part's streams without those of samples. */
+static int others_find(
+	struct profile_launches *launches, const struct profile_part *part, struct error *error)
+{
+	uint32_t *others = arena_calloc(part->arena, (size_t)part->count + 1, sizeof *others), count = 0;
+
+	if (!others)
+		return error_memory(error);
+	for (uint32_t i = 0; i < part->count; i++)
+		if (!is_samples(part->run, part->streams[i]))
+			others[count++] = part->streams[i];
+	launches->others = others;
+	launches->other_count = count;
+	return 0;
+}
+
+int profile_launches_read(
+	struct profile_launches *launches, const struct profile_part *part, struct error *error)
+{
+	struct launch_samples_question question = {.streams = part->streams,
+		.stream_count = part->count,
+		.begin_ns = select_records_begin_ns(part->select),
+		.end_ns = select_records_end_ns(part->select),
+		.wants = select_has_context(part->select) ? wants : NULL,
+		.own = part->select,
+		.by_launch = true};
+	uint32_t first = 0;
+	int rc;
+
+	*launches = (struct profile_launches){
+		.run = part->run, .others = part->streams, .other_count = part->count};
+	while (first < part->count && !is_samples(part->run, part->streams[first]))
+		first++;
+	if (first == part->count)
+		return 0;
+	rc = others_find(launches, part, error);
+	return rc ? rc : launch_samples_read(&launches->samples, part->run, &question, error);
+}
+
+void profile_launches_fini(struct profile_launches *launches)
+{
+	launch_samples_free(launches->samples);
+}
+
+static const struct launch_samples_row *rows_of(const struct profile_launches *launches, size_t *count)
+{
+	*count = 0;
+	return launches->samples ? launch_samples_rows(launches->samples, count) : NULL;
+}
+
+int profile_launches_mark(const struct profile_launches *launches, struct window *window, struct error *error)
+{
+	uint32_t metrics = run_metric_count(launches->run);
+	bool *is_marked = calloc((size_t)metrics + 1, sizeof *is_marked);
+	size_t count;
+	const struct launch_samples_row *rows = rows_of(launches, &count);
+	int rc = is_marked ? 0 : error_memory(error);
+
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		if (rows[i].metric >= metrics || is_marked[rows[i].metric])
+			continue;
+		is_marked[rows[i].metric] = true;
+		rc = window_put_weight(window,
+			&(struct window_weight){
+				.context = STORE_CONTEXT_PROGRAM_ROOT, .metric = rows[i].metric},
+			error);
+	}
+	free(is_marked);
+	return rc;
+}
+
+/* The sample's place below its launch, or where it was sampled. */
+static struct run_context place_of(const struct run *run, const struct launch_samples_row *row)
+{
+	struct run_context place;
+
+	if (row->launch && run_context_below(run, row->launch, row->context, &place))
+		return place;
+	return *run_context(run, row->context);
+}
+
+void profile_launches_expand(const struct profile_launches *launches)
+{
+	size_t count;
+	const struct launch_samples_row *rows = rows_of(launches, &count);
+
+	for (size_t i = 0; i < count; i++)
+		place_of(launches->run, &rows[i]);
+}
+
+static bool add(struct scope_sums *sums, const struct profile *profile, const struct run_context *place,
+	size_t metric, uint64_t weight)
+{
+	uint32_t scope = place->scope == UINT32_MAX ? RUN_SCOPE_PROGRAM_ROOT : place->scope;
+	union profile_value value = {.number = weight};
+
+	if (!weight)
+		return true;
+	if (profile->metrics[metric].is_real)
+		value.real = (double)weight;
+	value_add(&profile->metrics[metric], &sums->exclusive[scope * profile->metric_count + metric], value);
+	sums->met[scope] |= SCOPE_MET_OWN;
+	return scope_sums_add_line(sums, place, profile, metric, value);
+}
+
+int profile_launches_add(const struct profile_launches *launches, struct scope_sums *sums,
+	const struct profile *profile, struct error *error)
+{
+	size_t count;
+	const struct launch_samples_row *rows = rows_of(launches, &count);
+	/* What rounding has left of each metric. */
+	double *carry = calloc(profile->metric_count + 1, sizeof *carry);
+	int rc = carry ? 0 : error_memory(error);
+
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		size_t metric = profile_metric_index(profile, rows[i].metric);
+		struct run_context place;
+		double weight;
+
+		if (metric == profile->metric_count)
+			continue;
+		place = place_of(sums->run, &rows[i]);
+		weight = floor(rows[i].weight + carry[metric] + 0.5);
+		carry[metric] += rows[i].weight - weight;
+		if (!add(sums, profile, &place, metric, (uint64_t)weight))
+			rc = error_memory(error);
+	}
+	free(carry);
+	return rc;
+}
