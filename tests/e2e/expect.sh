@@ -167,8 +167,11 @@ clocks() {
 			s = $c["stream"]; a = $c["attributes"]; seen[s] = 1
 			b = attribute(a, "cpu_begin_ns"); e = attribute(a, "cpu_end_ns")
 			p = attribute(a, "cpu_paused_ns")
-			if (clock[s] == "-" && b != "-" && e != "-")
-				weight[s] = 0 # measured from outside until its agent came: those are not of the agent
+			# Measured from outside until its agent came (an emulated program): both together are the clock.
+			if (b != "-" && e == "-" && !(s in outside))
+				outside[s] = b
+			if (s in outside && e != "-")
+				b = outside[s]
 			clock[s] = b == "-" || e == "-" ? "-" : e - b - (p == "-" ? 0 : p)
 			period[s] = attribute(a, "period_ns"); name[s] = attribute(a, "name"); begin[s] = $c["begin_ns"]
 		}
@@ -176,7 +179,7 @@ clocks() {
 		$c["op"] == "unmonitored" && $c["begin_ns"] == begin[$c["stream"]] { clock[$c["stream"]] = "-" }
 		END {
 			for (s in seen)
-				printf "%s\t%.0f\t%s\t%s\t%s\t%.0f\n", s, weight[s], clock[s], period[s], name[s], last[s]
+				printf "%s\t%.0f\t%s\t%s\t%s\t%.0f\t%d\n", s, weight[s], clock[s], period[s], name[s], last[s], s in outside
 		}' | sort
 }
 
@@ -195,6 +198,7 @@ weights_agree() {
 	awk -F '\t' -v run="$1" -v all="${2-}" -v stolen="$stolen" '
 		$3 == "-" { next }
 		{ d = $2 - $3; if (d < 0) d = -d; limit = $3 / 100 > $4 ? $3 / 100 : $4; if ($2 > $3) limit += stolen }
+		$7 { limit += $4 } # from the last sample taken from outside to the begin of the agent
 		!all && $2 < $3 && $6 >= 2 * $4 + 16e6 { next }
 		d > limit { printf "%s: %s (%s): weights %.0f, clock %.0f\n", run, $1, $5, $2, $3; bad = 1 }
 		END { exit bad }' "$1.clocks" || fail "$1: weights differ from the thread's CPU clock"
