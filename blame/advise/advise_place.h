@@ -4,7 +4,7 @@
 #ifndef BLAME_ADVISE_PLACE_H
 #define BLAME_ADVISE_PLACE_H
 
-#include "blame/advise/kernel.h"
+#include "blame/stalls/kernel.h"
 #include "timeline/debug/demangle.h"
 
 /* A place in code, in words and as columns. */

@@ -9,7 +9,7 @@
 #include "blame/advise/advice.h"
 #include "blame/advise/advise_place.h"
 #include "blame/advise/advise_text.h"
-#include "blame/advise/cause_chain.h"
+#include "blame/stalls/cause_chain.h"
 
 static const struct report_column columns[] = {{"kernel", REPORT_TEXT}, {"time_ns", REPORT_DURATION},
 	{"percent", REPORT_PERCENT}, {"launches", REPORT_NUMBER}, {"path", REPORT_COMPOSED},

@@ -8,7 +8,7 @@
 
 #include "blame/advise/advice.h"
 #include "blame/advise/advise_place.h"
-#include "blame/advise/cause_chain.h"
+#include "blame/stalls/cause_chain.h"
 #include "store/base/arena.h"
 #include "timeline/report/report.h"
 

@@ -14,7 +14,7 @@
 
 #include <stdio.h>
 
-#include "blame/advise/kernels.h"
+#include "blame/stalls/kernels.h"
 #include "timeline/report/report.h"
 
 /* As text: instructions that nothing was sampled at are left out where many follow each other. `width`:

@@ -12,7 +12,7 @@
 #define BLAME_COMPARE_H
 
 #include "blame/advise/advice.h"
-#include "blame/advise/kernels.h"
+#include "blame/stalls/kernels.h"
 
 struct compare_pair {
 	const struct kernel *before, *after; /* NULL: only the other run has it; never both */

@@ -6,7 +6,7 @@
 #ifndef BLAME_OPTIMIZER_H
 #define BLAME_OPTIMIZER_H
 
-#include "blame/advise/kernel.h"
+#include "blame/stalls/kernel.h"
 
 enum optimizer_category { OPTIMIZER_ELIMINATES, OPTIMIZER_HIDES, OPTIMIZER_PARALLEL, OPTIMIZER_CATEGORIES };
 

@@ -14,7 +14,7 @@
 #define BLAME_RUN_GAIN_H
 
 #include "blame/advise/advice.h"
-#include "blame/advise/kernels.h"
+#include "blame/stalls/kernels.h"
 
 /* Speedups of the window, 1 or more. */
 struct run_gain {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* architecture.c - see architecture.h. Limits are those of NVIDIA's programming guide, table of compute
  * capabilities; latencies are upper bounds from published microbenchmarks (S2 [18]). */
-#include "blame/advise/architecture.h"
+#include "blame/stalls/architecture.h"
 
 #include "timeline/code/amd_word.h"
 #include "timeline/code/intel_word.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* call_shares.c - see call_shares.h. */
-#include "blame/advise/call_shares.h"
+#include "blame/stalls/call_shares.h"
 
 #include <stdlib.h>
 #include <string.h>

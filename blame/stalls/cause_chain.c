@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cause_chain.c - see cause_chain.h. */
-#include "blame/advise/cause_chain.h"
+#include "blame/stalls/cause_chain.h"
 
 #include <string.h>
 

@@ -14,7 +14,7 @@
 #ifndef BLAME_CAUSE_CHAIN_H
 #define BLAME_CAUSE_CHAIN_H
 
-#include "blame/advise/kernel.h"
+#include "blame/stalls/kernel.h"
 
 #define CAUSE_CHAIN_MAX 6u /* steps: further back the share of the hotspot that is explained is small */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* causes.c - see causes.h. */
-#include "blame/advise/causes.h"
+#include "blame/stalls/causes.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,9 +10,9 @@
 #ifndef BLAME_CAUSES_H
 #define BLAME_CAUSES_H
 
-#include "blame/advise/architecture.h"
-#include "blame/advise/dependency.h"
-#include "blame/advise/stall.h"
+#include "blame/stalls/architecture.h"
+#include "blame/stalls/dependency.h"
+#include "blame/stalls/stall.h"
 
 /* Samples of one instruction by reason: all, and those of them at which the scheduler issued nothing. */
 struct cause_samples {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dependency.c - see dependency.h. The search is breadth-first over (instruction, predicates met). */
-#include "blame/advise/dependency.h"
+#include "blame/stalls/dependency.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* divergence.c - see divergence.h. Where ways join is the immediate post-dominator of the branch (Cooper,
  * Harvey, Kennedy: A Simple, Fast Dominance Algorithm). */
-#include "blame/advise/divergence.h"
+#include "blame/stalls/divergence.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -13,8 +13,8 @@
 #ifndef BLAME_DIVERGENCE_H
 #define BLAME_DIVERGENCE_H
 
-#include "blame/advise/causes.h"
-#include "blame/advise/lanes.h"
+#include "blame/stalls/causes.h"
+#include "blame/stalls/lanes.h"
 
 struct divergence_branch {
 	uint32_t at;	 /* the branch */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel.c - see kernel.h. */
-#include "blame/advise/kernel.h"
+#include "blame/stalls/kernel.h"
 
 /* Of the search for causes. What an instruction takes grows with its function: 6 to 230 steps in kernels of 4
  * to 600 instructions. */

@@ -6,10 +6,10 @@
 #ifndef BLAME_KERNEL_H
 #define BLAME_KERNEL_H
 
-#include "blame/advise/causes.h"
-#include "blame/advise/divergence.h"
-#include "blame/advise/kernel_code.h"
-#include "blame/advise/memory_use.h"
+#include "blame/stalls/causes.h"
+#include "blame/stalls/divergence.h"
+#include "blame/stalls/kernel_code.h"
+#include "blame/stalls/memory_use.h"
 #include "timeline/sum/launch_samples.h"
 
 struct kernel_function {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_code.c - see kernel_code.h. */
-#include "blame/advise/kernel_code.h"
+#include "blame/stalls/kernel_code.h"
 
 #include <stdlib.h>
 #include <string.h>

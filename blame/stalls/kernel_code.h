@@ -6,7 +6,7 @@
 #ifndef BLAME_KERNEL_CODE_H
 #define BLAME_KERNEL_CODE_H
 
-#include "blame/advise/dependency.h"
+#include "blame/stalls/dependency.h"
 #include "timeline/code/gpu_code.h"
 #include "timeline/code/gpu_isa.h"
 #include "timeline/code/loop_forest.h"

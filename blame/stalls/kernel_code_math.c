@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/advise/kernel_code.h"
+#include "blame/stalls/kernel_code.h"
 
 #define NEAR 24u /* instructions */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernels.c - see kernels.h. kernels_launch.c reads launches. */
-#include "blame/advise/kernels.h"
+#include "blame/stalls/kernels.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/advise/kernels_internal.h"
+#include "blame/stalls/kernels_internal.h"
 #include "store/base/array.h"
 #include "store/base/attribute.h"
 #include "timeline/base/glob.h"

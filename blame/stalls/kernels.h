@@ -11,7 +11,7 @@
 #ifndef BLAME_KERNELS_H
 #define BLAME_KERNELS_H
 
-#include "blame/advise/kernel.h"
+#include "blame/stalls/kernel.h"
 #include "timeline/select/select.h"
 
 struct kernels;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/advise/kernels_internal.h"
+#include "blame/stalls/kernels_internal.h"
 #include "store/base/array.h"
 
 #define FILE_BYTES_MAX (1u << 30)

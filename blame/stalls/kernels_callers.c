@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/advise/call_shares.h"
-#include "blame/advise/kernels_internal.h"
+#include "blame/stalls/call_shares.h"
+#include "blame/stalls/kernels_internal.h"
 
 #define WHOLE 0.999999
 

@@ -9,9 +9,9 @@
  */
 #include <stdlib.h>
 
-#include "blame/advise/kernels_internal.h"
 #include "blame/base/process.h"
 #include "blame/gpu/gpu_pending.h"
+#include "blame/stalls/kernels_internal.h"
 #include "timeline/scan/scan.h"
 
 #define CALLS_APART_NS 20000u /* longer: the thread did something else between two launches */

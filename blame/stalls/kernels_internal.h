@@ -3,7 +3,7 @@
 #ifndef BLAME_KERNELS_INTERNAL_H
 #define BLAME_KERNELS_INTERNAL_H
 
-#include "blame/advise/kernels.h"
+#include "blame/stalls/kernels.h"
 #include "timeline/base/key_ids.h"
 #include "timeline/sum/launch_samples.h"
 

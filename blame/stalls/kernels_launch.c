@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/advise/kernels_internal.h"
+#include "blame/stalls/kernels_internal.h"
 #include "store/base/array.h"
 #include "store/base/attribute.h"
 #include "timeline/base/glob.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lanes.c - see lanes.h. Forward data flow over registers and predicates; states are kept where control flow
  * joins or branches to. */
-#include "blame/advise/lanes.h"
+#include "blame/stalls/lanes.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 #ifndef BLAME_LANES_H
 #define BLAME_LANES_H
 
-#include "blame/advise/kernel_code.h"
+#include "blame/stalls/kernel_code.h"
 
 enum lanes_kind {
 	LANES_NONE,   /* no path is known on which it has a value */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* memory_use.c - see memory_use.h. */
-#include "blame/advise/memory_use.h"
+#include "blame/stalls/memory_use.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #ifndef BLAME_MEMORY_USE_H
 #define BLAME_MEMORY_USE_H
 
-#include "blame/advise/causes.h"
-#include "blame/advise/lanes.h"
+#include "blame/stalls/causes.h"
+#include "blame/stalls/lanes.h"
 
 #define MEMORY_SATURATED_CYCLES 1200.0 /* a load that takes longer waits behind others */
 #define MEMORY_WASTE_LEAST 1.3	       /* below, as of rows that are not aligned, little is to gain */

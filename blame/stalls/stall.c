@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stall.c - see stall.h. */
-#include "blame/advise/stall.h"
+#include "blame/stalls/stall.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_reason.h - reasons why a sampled wave or thread of a GPU did not issue, as vendors' tools spell them,
- * as metrics of the store (blame/advise/stall.h). */
+ * as metrics of the store (blame/stalls/stall.h). */
 #ifndef FORMATS_GPU_REASON_H
 #define FORMATS_GPU_REASON_H
 

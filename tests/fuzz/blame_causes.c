@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "blame/advise/causes.h"
-#include "blame/advise/kernel_code.h"
+#include "blame/stalls/causes.h"
+#include "blame/stalls/kernel_code.h"
 
 #define STEPS 2000000
 

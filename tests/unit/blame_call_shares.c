@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "blame/advise/call_shares.h"
+#include "blame/stalls/call_shares.h"
 #include "tests/unit/seed.h"
 
 enum { A, B, C, D, E, FIGURE };

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "blame/advise/cause_chain.h"
+#include "blame/stalls/cause_chain.h"
 
 #define CODE 8u
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "blame/advise/causes.h"
+#include "blame/stalls/causes.h"
 #include "tests/unit/seed.h"
 
 #define MOST 64u

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "blame/advise/causes.h"
-#include "blame/advise/kernel_code.h"
+#include "blame/stalls/causes.h"
+#include "blame/stalls/kernel_code.h"
 #include "tests/unit/gpu_binary.h"
 #include "tests/unit/seed.h"
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "blame/advise/estimate.h"
-#include "blame/advise/stall.h"
+#include "blame/stalls/stall.h"
 #include "tests/unit/seed.h"
 
 static int near(double a, double b, double by)

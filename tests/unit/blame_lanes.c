@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "blame/advise/divergence.h"
-#include "blame/advise/lanes.h"
-#include "blame/advise/memory_use.h"
+#include "blame/stalls/divergence.h"
+#include "blame/stalls/lanes.h"
+#include "blame/stalls/memory_use.h"
 #include "tests/unit/gpu_binary.h"
 #include "tests/unit/seed.h"
 

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "blame/advise/kernel_code.h"
+#include "blame/stalls/kernel_code.h"
 
 #define WORDS ((GPU_RESOURCES + 63) / 64)
 #define R(number) (number)
