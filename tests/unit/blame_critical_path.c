@@ -165,6 +165,8 @@ static void test_same_moment(void **unused)
 	world_begin(&world, 3, 100);
 	put_cause(&world, 0, 10, 50, CAUSE_LOCK, 1, 50);
 	put_cause(&world, 1, 20, 50, CAUSE_LOCK, 2, 50);
+	world.changes[0] = (struct critical_change){0, 50, 2};
+	world.change_count = 1;
 	assert_int_equal(saved(&world, 1, 2, false), 25);
 	assert_int_equal(saved(&world, 0, 1, true), 30);
 }
