@@ -37,7 +37,7 @@
 #include "store/ring/ring_record.h"
 
 #define EVENT_MAGIC 0x31545043u /* "CPT1" */
-#define EVENT_VERSION 12u
+#define EVENT_VERSION 13u
 
 #define EVENT_MODULE_MAX 4096u
 #define EVENT_RINGS_MAX 4096u /* of a process */
