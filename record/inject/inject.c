@@ -24,6 +24,8 @@
 #define SEEK_NS UINT64_C(5000000000)	/* for a thread at a safe place */
 #define RUNNING_NS UINT64_C(1000000000) /* of that, threads whose wait ends with EINTR are left alone */
 #define SEEK_MS 3
+#define PROGRAMS_MOST 32u /* that a process becomes while its agent is to be loaded */
+#define OPENS_MOST 5u
 #define ANSWER_NS UINT64_C(5000000000)
 #define BEGIN_MS 10000
 #define FIRST_NS UINT64_C(3000000000) /* of that, only the main thread is tried where it may be */
@@ -39,6 +41,7 @@ struct process {
 	int connection; /* to its agent; -1: none */
 	uint32_t agent; /* its agent's thread; 0: not known */
 	bool was_loaded;
+	bool is_stale; /* it became another program before a thread was made to load the agent */
 };
 
 struct inject {
@@ -108,6 +111,11 @@ static int thread_try(
 	*since_ns = clock_now_ns();
 	if (reason)
 		return reason;
+	reason = inject_image_verify(image);
+	if (reason) {
+		inject_thread_release(thread);
+		return reason;
+	}
 	inject_thread_registers(thread, &registers);
 	if (may_be_inside(image, thread) || !inject_image_loader_is_free(image))
 		reason = EAGAIN;
@@ -195,6 +203,11 @@ static int seek_refusal(const struct process *process, int reason, struct error 
 			"another "
 			"tracer is there); leave out --inject to measure it from outside",
 			pid, process->name);
+	case ESTALE:
+		return error_set(error, ERROR_USAGE,
+			"process %u (%s) becomes another program again and again; try again, or leave out "
+			"--inject",
+			pid, process->name);
 	case ENOSYS:
 		return error_set(error, ERROR_USAGE,
 			"--inject works on x86-64 only; leave it out to measure from outside");
@@ -234,7 +247,8 @@ static bool call_make(struct inject_image *image, struct inject_thread *thread,
 	return false;
 }
 
-/* The thread's answer: 0 or an errno; INJECT_UNANSWERED: none came. *until_ns: when it went on. */
+/* The thread's answer: 0 or an errno, ESTALE where the process has become another program; INJECT_UNANSWERED:
+ * none came. *until_ns: when it went on. */
 static int answer_await(struct inject_image *image, const struct inject_order *order, uint64_t *until_ns)
 {
 	uint64_t begin_ns = clock_now_ns(), place = 0;
@@ -249,6 +263,8 @@ static int answer_await(struct inject_image *image, const struct inject_order *o
 			*until_ns = answer.until_ns;
 			return answer.result;
 		}
+		if (inject_image_verify(image) == ESTALE)
+			return ESTALE;
 		poll(NULL, 0, SEEK_MS);
 	} while (clock_now_ns() - begin_ns < ANSWER_NS && proc_read_state(image->pid, image->pid));
 	return INJECT_UNANSWERED;
@@ -277,12 +293,17 @@ static int load(struct inject *inject, struct inject_image *image, struct proces
 	uint64_t since_ns, until_ns = 0;
 	uint64_t function = inject_image_find(image, inject->plan.agent, INJECT_FUNCTION);
 	int reason = thread_seek(image, &thread, is_first, &since_ns);
+	bool is_called = false;
 
-	if (reason)
+	if (!reason) {
+		order_fill(inject, image, &order);
+		is_called = true;
+		reason = call_make(image, &thread, &order, function) ? answer_await(image, &order, &until_ns)
+								     : INJECT_UNANSWERED;
+	}
+	process->is_stale = reason == ESTALE;
+	if (process->is_stale || !is_called)
 		return seek_refusal(process, reason, error);
-	order_fill(inject, image, &order);
-	reason = call_make(image, &thread, &order, function) ? answer_await(image, &order, &until_ns)
-							     : INJECT_UNANSWERED;
 	process->began.tid = thread.tid;
 	process->began.stood_ns = until_ns > since_ns ? until_ns - since_ns : 0;
 	if (reason == EAGAIN && !is_first) /* it is the child of a fork */
@@ -336,6 +357,20 @@ static int begin_await(struct inject *inject, struct process *process, struct er
 				 process->began.pid, process->name, message.text);
 }
 
+/* A process that has just become another program has no libc yet. */
+static int image_open(struct inject_image *image, const struct process *process, struct error *error)
+{
+	int result = 0;
+
+	for (unsigned i = 0; i < OPENS_MOST; i++) {
+		result = inject_image_open(image, process->began.pid, process->name, error);
+		if (!result)
+			break;
+		poll(NULL, 0, SEEK_MS);
+	}
+	return result;
+}
+
 static int process_begin(struct inject *inject, struct process *process, struct error *error)
 {
 	static struct inject_image image;
@@ -345,12 +380,17 @@ static int process_begin(struct inject *inject, struct process *process, struct 
 	proc_read(pid, "comm", process->name, sizeof(process->name));
 	process->name[strcspn(process->name, "\n")] = '\0';
 	result = inject_check(pid, inject->plan.agent, error);
-	if (!result)
-		result = inject_image_open(&image, pid, process->name, error);
-	if (result)
-		return result;
-	result = load(inject, &image, process, false, error);
-	inject_image_close(&image);
+	for (unsigned i = 0; i < PROGRAMS_MOST && !result; i++) {
+		result = image_open(&image, process, error);
+		if (result)
+			return result;
+		result = load(inject, &image, process, false, error);
+		inject_image_close(&image);
+		if (!process->is_stale)
+			break;
+		if (i + 1 < PROGRAMS_MOST)
+			result = 0;
+	}
 	process->was_loaded = !result;
 	return result ? result : begin_await(inject, process, error);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "record/base/proc_read.h"
 #include "record/process/remote_symbols.h"
 #include "store/base/path.h"
 
@@ -304,12 +305,30 @@ bool inject_image_loader_is_free(const struct inject_image *image)
 	       (!locks[0].lock && !locks[1].lock);
 }
 
+int inject_image_verify(struct inject_image *image)
+{
+	char now[sizeof(image->auxiliary)];
+	size_t bytes = proc_read(image->pid, "auxv", now, sizeof(now));
+	bool is_new;
+
+	if (bytes != image->auxiliary_bytes || memcmp(now, image->auxiliary, bytes) != 0)
+		return ESTALE;
+	if (remote_unwind_modules_read(&image->modules, &is_new))
+		return ESRCH;
+	if (!is_new)
+		return 0;
+	unwind_cache_clear(image->unwinder);
+	return EAGAIN;
+}
+
 int inject_image_open(struct inject_image *image, uint32_t pid, const char *name, struct error *error)
 {
 	bool is_new;
 	int reason;
 
 	*image = (struct inject_image){.pid = pid, .modules = {.pid = pid}};
+	/* Before all that is found by it: a program that is replaced meanwhile is not taken for this one. */
+	image->auxiliary_bytes = proc_read(pid, "auxv", image->auxiliary, sizeof(image->auxiliary));
 	reason = remote_unwind_modules_read(&image->modules, &is_new);
 	if (reason)
 		return error_set(error, ERROR_USAGE, "process %u (%s) cannot be read: %s", pid, name,

@@ -19,6 +19,8 @@ struct inject_range {
 /* Addresses are those of the process. */
 struct inject_image {
 	uint32_t pid;
+	char auxiliary[1024]; /* the kernel's auxiliary vector: where this program lies */
+	size_t auxiliary_bytes;
 	struct remote_unwind_modules modules;
 	struct unwinder *unwinder;
 	uint64_t load;	      /* dlopen */
@@ -35,6 +37,11 @@ struct inject_image {
  * `name`: of the process, for the sentence. */
 int inject_image_open(struct inject_image *image, uint32_t pid, const char *name, struct error *error);
 void inject_image_close(struct inject_image *image);
+
+/* With its threads stopped: still the program whose addresses these are, with the same modules; else they are
+ * read anew. 0, or an errno: ESTALE where it has become another program, EAGAIN where only modules are new.
+ */
+int inject_image_verify(struct inject_image *image);
 
 /* Nobody holds the loader's locks, as far as that can be told. */
 bool inject_image_loader_is_free(const struct inject_image *image);

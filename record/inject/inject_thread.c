@@ -4,6 +4,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "record/base/proc_read.h"
 #include "record/modules/remote_unwind_modules.h"
@@ -58,6 +60,11 @@ static bool is_trap(int status)
 	return status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP;
 }
 
+static bool is_exec(int status)
+{
+	return status >> 16 == PTRACE_EVENT_EXEC;
+}
+
 static bool is_group_stop(int status)
 {
 	return status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP;
@@ -73,7 +80,7 @@ static int trap_await(const struct inject_thread *thread)
 			return ESRCH;
 		if (is_trap(status))
 			return 0;
-		if (is_group_stop(status)) {
+		if (is_group_stop(status) || is_exec(status)) { /* exec: nothing is where it was */
 			command(PTRACE_DETACH, thread, 0, NULL);
 			return EAGAIN;
 		}
@@ -95,6 +102,15 @@ static void wait_renew(struct inject_thread *thread)
 	command(PTRACE_SETREGS, thread, 0, registers);
 }
 
+/* Of the program that the process is now: what is written goes nowhere if another thread replaces it. */
+static int memory_open(uint32_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%u/mem", pid);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
 int inject_thread_stop(struct inject_thread *thread, uint32_t pid, uint32_t tid)
 {
 	int reason;
@@ -102,15 +118,17 @@ int inject_thread_stop(struct inject_thread *thread, uint32_t pid, uint32_t tid)
 	memset(thread, 0, sizeof(*thread));
 	thread->pid = pid;
 	thread->tid = tid;
-	if (command(PTRACE_SEIZE, thread, 0, (void *)(uintptr_t)PTRACE_O_TRACESYSGOOD))
+	thread->memory = -1;
+	if (command(PTRACE_SEIZE, thread, 0, (void *)(uintptr_t)(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC)))
 		return errno;
 	if (command(PTRACE_INTERRUPT, thread, 0, NULL))
 		return errno;
 	reason = trap_await(thread);
 	if (reason)
 		return reason;
-	if (command(PTRACE_GETREGS, thread, 0, &thread->registers)) {
-		command(PTRACE_DETACH, thread, 0, NULL);
+	thread->memory = memory_open(pid);
+	if (thread->memory < 0 || command(PTRACE_GETREGS, thread, 0, &thread->registers)) {
+		inject_thread_release(thread);
 		return ESRCH;
 	}
 	thread->call = (long)thread->registers.orig_rax;
@@ -152,9 +170,7 @@ _Static_assert(offsetof(struct handler_frame, context) == 48 && offsetof(struct 
 
 static bool memory_write(const struct inject_thread *thread, uint64_t address, const void *from, size_t bytes)
 {
-	struct iovec here = {(void *)(uintptr_t)from, bytes}, there = {(void *)(uintptr_t)address, bytes};
-
-	return process_vm_writev((pid_t)thread->pid, &here, 1, &there, 1, 0) == (ssize_t)bytes;
+	return pwrite(thread->memory, from, bytes, (off_t)address) == (ssize_t)bytes;
 }
 
 bool inject_thread_waits(const struct inject_thread *thread)
@@ -397,6 +413,9 @@ bool inject_thread_call(struct inject_thread *thread, uint64_t function, uint64_
 void inject_thread_release(struct inject_thread *thread)
 {
 	command(PTRACE_DETACH, thread, 0, NULL);
+	if (thread->memory >= 0)
+		close(thread->memory);
+	thread->memory = -1;
 }
 
 #else

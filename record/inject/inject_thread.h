@@ -25,7 +25,8 @@
 
 struct inject_thread {
 	uint32_t pid, tid;
-	long call; /* of the kernel, in which it was stopped; negative: none */
+	int memory; /* descriptor of the process's; -1: none */
+	long call;  /* of the kernel, in which it was stopped; negative: none */
 	struct user_regs_struct registers;
 	/* From inject_thread_begin on. */
 	uint64_t mask;
