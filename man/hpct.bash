@@ -29,7 +29,7 @@ _hpct_values() {
 	hpct-blame--by) echo function path module line loop inline file instruction script process program host rank mark; return ;;
 	hpct-diff--by) echo function path module line loop inline file instruction script op mark; return ;;
 	hpct-profile--by) echo function rank thread process program host device stream; return ;;
-	hpct-stats--by) echo function path module line loop inline file instruction script process program host rank stream op cluster; return ;;
+	hpct-stats--by) echo function path module line loop inline file instruction script process program host rank stream op step @MARK cluster; return ;;
 	hpct-view--by) echo function path module line loop inline file instruction script stream op; return ;;
 	hpct-view--format) echo text ansi svg html; return ;;
 	hpct-report--format) echo table tsv json html; return ;;
@@ -41,7 +41,7 @@ _hpct_values() {
 	--of) echo gpu-idle gpu-idle-sampled all-idle cpu-idle cpu-idle-cause waiting serial lock lock-holder lock-pair gil gil-wait gil-pair omp mpi-wait ;;
 	--runtime) echo hidden frames ;;
 	--to) echo tsv csv folded chrome speedscope firefox callgrind svg svg-chart html pprof perfetto otf2 ;;
-	--from) echo tsv csv prometheus chrome nsys otf2 pprof perfetto perf hpctoolkit folded ;;
+	--from) echo tsv csv prometheus gpu-samples chrome nsys otf2 pprof perfetto perf hpctoolkit folded ;;
 	--busy) echo any kernel ;;
 	--group) echo process all ;;
 	--over | --each) echo rank thread process host device stream ;;

@@ -28,6 +28,7 @@ for program in stats blame diff; do # each key that it takes
 done
 for program in stats blame diff view; do # and no others
 	for key in $(_hpct_values "hpct-$program" --by); do
+		case $key in step | @MARK) continue ;; esac # the run's own marks
 		case $program in
 		diff) set -- two.hpct one.hpct ;;
 		view) set -- two.hpct --print 80x24 ;;

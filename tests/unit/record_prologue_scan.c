@@ -233,12 +233,12 @@ static void jumps_by_a_table_of_calls_are_returns(void **state)
 static void depths_are_counted_from_the_begin(void **state)
 {
 	static const uint8_t code[] = {
-		0x53, 0x74, 0x09, 0x48, 0x83, 0xec, 0x10, 0xe8, 0, 0, 0, 0, 0xe8, 0, 0, 0, 0};
+		0x53, 0x74, 0x09, 0x48, 0x83, 0xec, 0x10, 0xe8, 0, 0, 0, 0, 0xe8, 0, 0, 0, 0, 0x90};
 	static struct prologue_scan_scratch reading;
-	uint64_t begin = (uintptr_t)code, end = begin + sizeof(code);
+	uint64_t begin = (uintptr_t)code, end = begin + sizeof(code) - 1;
 
 	(void)state;
-	assert_int_equal(-1, guess_of(code + 7, sizeof(code) - 7));
+	assert_int_equal(-1, guess_of(code + 7, sizeof(code) - 8));
 	assert_int_equal(24, prologue_scan_depth(begin, begin + 7, begin, end, &memory, &reading));
 	assert_int_equal(8, prologue_scan_depth(begin, begin + 17, begin, end + 1, &memory, &reading));
 	assert_int_equal(0, prologue_scan_depth(begin, begin, begin, end, &memory, &reading));
