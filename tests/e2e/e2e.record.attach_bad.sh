@@ -117,7 +117,7 @@ for way in "${ways[@]}"; do
 		sleep "$after" &
 		tried "$way: a process that ends" $! --for 2s
 	done
-	for program in forks execs execs execs execs; do # by each look it may have become another program
+	for program in forks execs execs; do # by each look it may have become another program
 		"./$program" >program.out &
 		pid=$!
 		await has_handler
