@@ -254,8 +254,10 @@ int outside_refusal(struct error *error, int reason, const char *what)
 	case ENOENT:
 		if (is_all) /* of a controller of the first version that is not perf's */
 			return error_set(error, ERROR_USAGE,
-				"the kernel counts no events of that control group; name one of cgroup2 (often "
-				"below /sys/fs/cgroup/unified) or of the controller perf_event, or its processes "
+				"the kernel counts no events of that control group; name one of cgroup2 "
+				"(often "
+				"below /sys/fs/cgroup/unified) or of the controller perf_event, or its "
+				"processes "
 				"by -p");
 		/* fall through */
 	default:
