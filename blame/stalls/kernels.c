@@ -262,7 +262,7 @@ static int sample_place(struct kernels *kernels, struct kernel *kernel, struct g
 	/* While a branch resolves, the instruction behind it is seen, which may never run. */
 	if (to && at == UINT32_MAX)
 		at = kernel_code_find(&to->code, sample->address - 1);
-	if (at == UINT32_MAX) {
+	if (at == UINT32_MAX || !to->code.instructions) {
 		kernel->unread += sample->weight;
 		return 0;
 	}

@@ -15,11 +15,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct select_cost *cost;
+static struct select *all; /* the cost stands on it */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	struct error error;
-	struct select *all;
 	uint32_t count;
 	const uint32_t *streams;
 
