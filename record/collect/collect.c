@@ -361,7 +361,8 @@ static void collector_fini(struct collector *collector)
 	modules_close();
 	kernel_close();
 	children_fini(&collector->children);
-	gauges_rest(collector->gauges, collector->writer, clock_now_ns());
+	if (!collector->is_settled) /* what launchers were told is complete stays as it is */
+		gauges_rest(collector->gauges, collector->writer, clock_now_ns());
 	gauges_free(collector->gauges);
 	store_writer_close(collector->writer, &error);
 	local_spool_end(&collector->spool);
