@@ -45,7 +45,8 @@ cycle() { # NUMBER WAY : attaches, and detaches by Ctrl-C or kill -9
 	await has_none || fail "cycle $1 $2: the agent's thread stays"
 	await whole || fail "cycle $1 $2: the run is not completed"
 }
-whole() { [ "$(info cycle state)" = complete ]; }
+# and its collector has gone, which closes the store last
+whole() { [ "$(info cycle state)" = complete ] && [ ! -e "/proc/$(info cycle collector_pid)" ]; }
 state >before
 for ((i = 0; i < cycles; i++)); do
 	for way in "${ways[@]}"; do
