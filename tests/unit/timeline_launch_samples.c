@@ -16,7 +16,7 @@
 struct traced {
 	struct small_run small;
 	struct launch_samples *samples;
-	uint32_t queue, other, pc, metric;
+	uint32_t queue, other, pc, other_pc, metric;
 };
 
 static uint32_t stream(struct traced *traced, enum store_stream_kind kind, uint32_t context, uint32_t queue)
@@ -39,6 +39,7 @@ static void traced_begin(struct traced *traced)
 	traced->queue = stream(traced, STORE_STREAM_GPU, 1, 7);
 	traced->other = stream(traced, STORE_STREAM_GPU, 2, 7);
 	traced->pc = stream(traced, STORE_STREAM_PC, 1, UINT32_MAX);
+	traced->other_pc = stream(traced, STORE_STREAM_PC, 2, UINT32_MAX);
 	traced->metric = store_writer_metric(traced->small.writer, "GINST:STL_NONE", "cycles", false);
 }
 
@@ -67,7 +68,7 @@ static void launch(struct traced *traced, uint32_t queue, uint64_t begin_ms, uin
 	store_writer_append(traced->small.writer, queue, STORE_SPANS, &record, 1);
 }
 
-static void sample(struct traced *traced, uint64_t time_ms, const char *name, uint64_t weight)
+static void sample_in(struct traced *traced, uint32_t pc, uint64_t time_ms, const char *name, uint64_t weight)
 {
 	struct store_record record = {.begin_ns = time_ms * MS,
 		.end_ns = time_ms * MS,
@@ -75,7 +76,12 @@ static void sample(struct traced *traced, uint64_t time_ms, const char *name, ui
 		.what = traced->metric,
 		.amount = weight};
 
-	store_writer_append(traced->small.writer, traced->pc, STORE_SAMPLES, &record, 1);
+	store_writer_append(traced->small.writer, pc, STORE_SAMPLES, &record, 1);
+}
+
+static void sample(struct traced *traced, uint64_t time_ms, const char *name, uint64_t weight)
+{
+	sample_in(traced, traced->pc, time_ms, name, weight);
 }
 
 static bool is_below_a(const void *own, uint32_t context)
@@ -171,6 +177,27 @@ static void test_paths(void **unused)
 	traced_end(&traced);
 }
 
+/* Launches of one context share that context's samples alone. */
+static void test_contexts(void **unused)
+{
+	struct traced traced;
+
+	(void)unused;
+	traced_begin(&traced);
+	launch(&traced, traced.queue, 200, 230, "main;a", "J");
+	launch(&traced, traced.queue, 240, 250, "main;b", "J");
+	launch(&traced, traced.other, 200, 210, "main;b", "J");
+	launch(&traced, traced.other, 240, 250, "main;c", "J");
+	sample(&traced, 900, "J", 1000);
+	sample_in(&traced, traced.other_pc, 900, "J", 100);
+	read_samples(&traced, 0, END_MS, false, true);
+	expect_shares(&traced, 0, 1100, 0, 0);
+	assert_float_equal(weight(&traced, "main;a;"), 750, 1e-9);
+	assert_float_equal(weight(&traced, "main;b;"), 250 + 50, 1e-9);
+	assert_float_equal(weight(&traced, "main;c;"), 50, 1e-9);
+	traced_end(&traced);
+}
+
 /* A read-out covers what was launched since the one before, and a reach more. */
 static void test_covered(void **unused)
 {
@@ -247,8 +274,8 @@ static void test_partition(void **unused)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_paths), cmocka_unit_test(test_covered),
-		cmocka_unit_test(test_cut), cmocka_unit_test(test_partition)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_paths), cmocka_unit_test(test_contexts),
+		cmocka_unit_test(test_covered), cmocka_unit_test(test_cut), cmocka_unit_test(test_partition)};
 
 	small_seed("timeline_launch_samples");
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,7 @@ struct kernel_now {
 	bool is_cut;
 };
 
-/* Of a kernel whose launches have several paths: time by path, over all read-outs. */
+/* Of a kernel whose launches have several paths: time by path, over all read-outs of a stream. */
 struct pool {
 	struct launch_samples_row *parts; /* launch and weight */
 	size_t count, capacity;
@@ -139,7 +139,7 @@ static bool judge(struct launch_samples *samples, uint32_t kernel, uint64_t from
 	now->wanted = wanted_ns / whole_ns;
 	now->is_cut = window_ns < whole_ns;
 	now->launch = only == POOL ? POOL | kernel : only;
-	for (size_t i = 0; only == POOL && i < count; i++) {
+	for (size_t i = 0; only == POOL && question->by_launch && i < count; i++) {
 		uint64_t in_ns = launch_samples_overlap(&list[i],
 			from_ns > question->begin_ns ? from_ns : question->begin_ns,
 			read_ns < question->end_ns ? read_ns : question->end_ns);
@@ -159,24 +159,34 @@ static bool key_is(const struct key *a, const struct key *b)
 }
 
 /* NULL: no memory. */
-static struct sum *sum_find(struct launch_samples *samples, const struct key *key)
+static struct sum *sum_put(struct launch_samples *samples, const struct key *key)
 {
-	uint32_t follower = samples->keys.count ? samples->sums[samples->last].follower : 0, at;
 	bool is_new;
+	uint32_t at = key_ids_put(&samples->keys, key, &is_new);
 
-	if (follower && key_is(&samples->sums[follower - 1].key, key)) {
-		samples->last = follower - 1;
-		return &samples->sums[follower - 1];
-	}
-	at = key_ids_put(&samples->keys, key, &is_new);
 	if (at == KEY_IDS_NONE ||
 		(is_new && !array_widen(&samples->sums, &samples->sum_room, at, sizeof *samples->sums)))
 		return NULL;
 	if (is_new)
 		samples->sums[at] = (struct sum){.key = *key};
-	samples->sums[samples->last].follower = at + 1;
-	samples->last = at;
 	return &samples->sums[at];
+}
+
+static struct sum *sum_find(struct launch_samples *samples, const struct key *key)
+{
+	uint32_t follower = samples->keys.count ? samples->sums[samples->last].follower : 0;
+	struct sum *sum;
+
+	if (follower && key_is(&samples->sums[follower - 1].key, key)) {
+		samples->last = follower - 1;
+		return &samples->sums[follower - 1];
+	}
+	sum = sum_put(samples, key);
+	if (!sum)
+		return NULL;
+	samples->sums[samples->last].follower = (uint32_t)(sum - samples->sums) + 1;
+	samples->last = (uint32_t)(sum - samples->sums);
+	return sum;
 }
 
 static void share_add(struct launch_samples_share *share, const struct kernel_now *now, double weight)
@@ -219,6 +229,54 @@ static int sample_take(struct launch_samples *samples, const struct batch *batch
 	return 0;
 }
 
+/* ---- pools go to the paths of their launches ---- */
+
+static double pool_whole(const struct pool *pool)
+{
+	double whole = 0;
+
+	for (size_t p = 0; p < pool->count; p++)
+		whole += pool->parts[p].weight;
+	return whole;
+}
+
+static bool pool_settle(struct launch_samples *samples, uint32_t number)
+{
+	const struct sum sum = samples->sums[number];
+	const struct pool *pool = &samples->pools[sum.key.launch & ~POOL];
+	double whole = pool_whole(pool);
+
+	for (size_t p = 0; p < pool->count; p++) {
+		struct key key = {pool->parts[p].launch, sum.key.context, sum.key.metric};
+		struct sum *part = sum_put(samples, &key);
+
+		if (!part)
+			return false;
+		part->weight += sum.weight * pool->parts[p].weight / whole;
+	}
+	samples->sums[number].weight = 0;
+	return true;
+}
+
+/* Of the streams before: another stream's samples are not of their launches. False: no memory. */
+static bool pools_settle(struct launch_samples *samples)
+{
+	uint32_t count = samples->keys.count;
+	bool are_any = false;
+
+	for (uint32_t k = 0; k < samples->kernel_count; k++)
+		are_any |= samples->pools[k].count > 0;
+	for (uint32_t i = 0; are_any && i < count; i++)
+		if (samples->sums[i].key.launch & POOL && samples->sums[i].weight > 0 &&
+			!pool_settle(samples, i))
+			return false;
+	for (uint32_t k = 0; k < samples->kernel_count; k++)
+		samples->pools[k].count = 0;
+	return true;
+}
+
+/* ---- a stream ---- */
+
 static uint64_t less_reach(uint64_t time_ns, unsigned times)
 {
 	return time_ns > times * LAUNCH_SAMPLES_REACH_NS ? time_ns - times * LAUNCH_SAMPLES_REACH_NS : 0;
@@ -244,8 +302,10 @@ static int stream_read(struct launch_samples *samples, uint32_t stream, struct e
 	const struct batch *batch;
 	struct scan *scan = NULL;
 	long count;
-	int rc = launch_samples_launches_read(&samples->launches, stream, from_ns, end_ns, error);
+	int rc = pools_settle(samples) ? 0 : error_memory(error);
 
+	if (rc == 0)
+		rc = launch_samples_launches_read(&samples->launches, stream, from_ns, end_ns, error);
 	if (rc == 0)
 		rc = scan_open(&scan, samples->run, stream, STORE_SAMPLES, begin_ns, end_ns,
 			STORE_BEGIN | STORE_CONTEXT | STORE_WHAT | STORE_AMOUNT, 0, error);
@@ -275,7 +335,7 @@ static bool row_put(struct launch_samples *samples, const struct key *key, uint3
 	return true;
 }
 
-/* Pools go to the paths of their launches. */
+/* The last stream's pools are settled here, without a sum for each part. */
 static bool rows_make(struct launch_samples *samples)
 {
 	bool ok = true;
@@ -283,15 +343,16 @@ static bool rows_make(struct launch_samples *samples)
 	for (uint32_t i = 0; i < samples->keys.count && ok; i++) {
 		const struct key key = samples->sums[i].key;
 		const struct pool *pool;
-		double whole = 0;
+		double whole;
 
 		if (!(key.launch & POOL)) {
 			ok = row_put(samples, &key, key.launch, samples->sums[i].weight);
 			continue;
 		}
+		if (!(samples->sums[i].weight > 0))
+			continue;
 		pool = &samples->pools[key.launch & ~POOL];
-		for (size_t p = 0; p < pool->count; p++)
-			whole += pool->parts[p].weight;
+		whole = pool_whole(pool);
 		for (size_t p = 0; p < pool->count && ok; p++)
 			ok = row_put(samples, &key, pool->parts[p].launch,
 				samples->sums[i].weight * pool->parts[p].weight / whole);

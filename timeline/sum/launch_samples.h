@@ -12,8 +12,8 @@
  * launches' time in the window. Where no launch is known (a device function, an import of samples alone),
  * samples stay without one, and count at their read-out.
  *
- * Between read-outs that are shared the paths of a kernel's launches are averaged: how they differ in what
- * instructions they spend their time with is not known.
+ * Between read-outs of a stream that are shared the paths of a kernel's launches are averaged: how they
+ * differ in what instructions they spend their time with is not known.
  */
 #ifndef TIMELINE_LAUNCH_SAMPLES_H
 #define TIMELINE_LAUNCH_SAMPLES_H
@@ -50,7 +50,7 @@ struct launch_samples;
 int launch_samples_read(struct launch_samples **samples, struct run *run,
 	const struct launch_samples_question *question, struct error *error);
 void launch_samples_free(struct launch_samples *samples);
-/* In no order; a row for each launch, context and metric. */
+/* In no order; a launch, context and metric may have several rows, which add up. */
 const struct launch_samples_row *launch_samples_rows(const struct launch_samples *samples, size_t *count);
 /* kernel: its name; NULL: of all. */
 struct launch_samples_share launch_samples_share_of(const struct launch_samples *samples, const char *kernel);
