@@ -116,6 +116,9 @@ static bool add(struct scope_sums *sums, const struct profile *profile, const st
 
 	if (!weight)
 		return true;
+	/* Without memory the scope was not created in time. */
+	if (scope >= sums->scope_count)
+		return false;
 	if (profile->metrics[metric].is_real)
 		value.real = (double)weight;
 	value_add(&profile->metrics[metric], &sums->exclusive[scope * profile->metric_count + metric], value);
