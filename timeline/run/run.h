@@ -192,7 +192,9 @@ struct run_context {
 };
 uint32_t run_context_count(const struct run *run);
 const struct run_context *run_context(const struct run *run, uint32_t context);
-/* The same of a path that no store has: the context's own frame below another context. False: no memory, or
+/* The kernel that a context of a GPU is in; NULL: none. */
+const struct run_function *run_context_kernel(const struct run *run, uint32_t context);
+/* A context of a path that no store has: the context's own frame below another context. False: no memory, or
  * the frame has no function. */
 bool run_context_below(const struct run *run, uint32_t parent, uint32_t context, struct run_context *place);
 /* The module's path and the offset of a context's own frame; false: it has none. */

@@ -258,6 +258,15 @@ const struct run_context *run_context(const struct run *run, uint32_t context)
 	return &run_node(run, context)->c;
 }
 
+const struct run_function *run_context_kernel(const struct run *run, uint32_t context)
+{
+	uint32_t scope = run_context(run, context)->scope;
+
+	while (scope != UINT32_MAX && !run_scope_is_kernel(run, scope))
+		scope = run_scope(run, scope)->parent;
+	return scope == UINT32_MAX ? NULL : run_function(run, run_scope(run, scope)->function);
+}
+
 bool run_context_below(const struct run *run, uint32_t parent, uint32_t context, struct run_context *place)
 {
 	struct run *r = (struct run *)run; /* scopes are remembered */

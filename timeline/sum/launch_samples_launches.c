@@ -29,25 +29,17 @@ void launch_samples_launches_fini(struct launch_samples_launches *launches)
 	free(launches->end);
 }
 
-/* The innermost frame below <gpu kernel>; NULL: none. */
-static const char *name_of(const struct run *run, uint32_t context)
-{
-	uint32_t scope = run_context(run, context)->scope;
-
-	while (scope != UINT32_MAX && !run_scope_is_kernel(run, scope))
-		scope = run_scope(run, scope)->parent;
-	return scope == UINT32_MAX ? NULL : run_function(run, run_scope(run, scope)->function)->name;
-}
-
 uint32_t launch_samples_kernel(struct launch_samples_launches *launches, uint32_t context)
 {
 	uint32_t *known = context < launches->context_count ? &launches->kernel_of[context] : NULL;
+	const struct run_function *function;
 	uint64_t name;
 	uint32_t kernel;
 
 	if (known && *known)
 		return *known - 1;
-	name = (uint64_t)(uintptr_t)name_of(launches->run, context);
+	function = run_context_kernel(launches->run, context);
+	name = (uint64_t)(uintptr_t)(function ? function->name : NULL);
 	kernel = key_ids_put(&launches->kernels, &name, NULL);
 	if (known && kernel != KEY_IDS_NONE)
 		*known = kernel + 1;
