@@ -11,6 +11,7 @@
 #include "store/base/attribute.h"
 #include "timeline/base/glob.h"
 #include "timeline/scan/scan.h"
+#include "timeline/stats/instructions.h"
 
 /* ---- samples ---- */
 
@@ -120,11 +121,7 @@ static int require_samples(const struct kernels *kernels, const struct select *s
 {
 	if (kernels->sample_count || kernels->has_unsampled)
 		return 0;
-	return error_set(error, ERROR_EMPTY,
-		select_has_context(select)
-			? "%s has no samples of GPU instructions here of launches that --context matches"
-			: "%s has no samples of GPU instructions here; record them with -e gpu=nvidia,pc",
-		run_path(kernels->run));
+	return instructions_none(kernels->run, select, error);
 }
 
 static int samples_read(struct kernels *kernels, const struct select *select, struct error *error)

@@ -86,4 +86,8 @@ code "another key" 2 hpct-stats --metric GINST --by rank a.hpct
 sentence "another key"
 code "no samples" 3 hpct-stats --metric GINST without.hpct
 sentence "no samples"
+code "none of these launches" 3 hpct-stats --metric GINST --context nix a.hpct
+check "the sentence tells" grep -q 'of launches that --context matches' err
+code "operations are of time" 2 hpct-stats --by stall --op kernel a.hpct
+sentence "operations are of time"
 same "nothing of them in other profiles" "" "$(hpct-profile --format tsv a.hpct | head -1 | grep GINST)"

@@ -77,15 +77,6 @@ static const struct run_function *leaf_of(const struct run *run, uint32_t contex
 	return scope == UINT32_MAX ? NULL : run_function(run, run_scope(run, scope)->function);
 }
 
-static const struct run_function *kernel_of(const struct run *run, uint32_t context)
-{
-	uint32_t scope = run_context(run, context)->scope;
-
-	while (scope != UINT32_MAX && !run_scope_is_kernel(run, scope))
-		scope = run_scope(run, scope)->parent;
-	return scope == UINT32_MAX ? NULL : run_function(run, run_scope(run, scope)->function);
-}
-
 static void put_function(struct store_bytes *out, const struct run_function *function)
 {
 	if (function)
@@ -125,12 +116,12 @@ static bool put_key(struct summing *summing, const struct launch_samples_row *ro
 		put_module(out, leaf_of(run, row->context));
 		break;
 	case BY_INSTRUCTION:
-		put_function(out, kernel_of(run, row->context));
+		put_function(out, run_context_kernel(run, row->context));
 		store_bytes_put(out, ";", 1);
 		put_function(out, leaf_of(run, row->context));
 		break;
 	default:
-		put_function(out, kernel_of(run, row->context));
+		put_function(out, run_context_kernel(run, row->context));
 	}
 	return !out->failed;
 }
@@ -234,6 +225,15 @@ static int row_compare(const void *left, const void *right)
 	return strcmp(a->key, b->key);
 }
 
+int instructions_none(const struct run *run, const struct select *select, struct error *error)
+{
+	return error_set(error, ERROR_EMPTY,
+		select_has_context(select)
+			? "%s has no samples of GPU instructions here of launches that --context matches"
+			: "%s has no samples of GPU instructions here; record them with -e gpu=nvidia,pc",
+		run_path(run));
+}
+
 static int rows_make(struct instructions *instructions, struct summing *summing, struct error *error)
 {
 	instructions->count = summing->keys.count;
@@ -247,11 +247,7 @@ static int rows_make(struct instructions *instructions, struct summing *summing,
 		instructions->weight += summing->sums[i].row.weight;
 	}
 	qsort(instructions->rows, instructions->count, sizeof *instructions->rows, row_compare);
-	return instructions->count ? 0
-				   : error_set(error, ERROR_EMPTY,
-					     "%s has no samples of GPU instructions here; record them with "
-					     "-e gpu=nvidia,pc",
-					     run_path(summing->run));
+	return instructions->count ? 0 : instructions_none(summing->run, summing->select, error);
 }
 
 /* ---- the whole ---- */

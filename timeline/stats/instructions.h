@@ -32,4 +32,7 @@ struct instructions {
 int instructions_sum(struct instructions *instructions, struct run *run, const struct select *select,
 	struct arena *arena, struct error *error);
 
+/* Sets the error of a selection without samples: ERROR_EMPTY. */
+int instructions_none(const struct run *run, const struct select *select, struct error *error);
+
 #endif

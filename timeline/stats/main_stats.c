@@ -541,13 +541,12 @@ static int work_instructions(struct program_call *call, struct error *error)
 {
 	const struct options *own = call->own;
 	struct instructions instructions;
-	int rc = 0;
+	int rc = select_refuse(call->select, "op", "--metric " INSTRUCTIONS_METRIC, error);
 
-	if (own->is_operations || own->when || own->at || own->has_absent)
+	if (rc == 0 && (own->is_operations || own->when || own->at || own->has_absent))
 		rc = error_set(error, ERROR_USAGE,
 			"samples of GPU instructions have no time of their own: leave out --operations, "
-			"--when, --at and "
-			"--absent");
+			"--when, --at and --absent");
 	if (rc == 0 && select_has_metric(call->select) &&
 		!select_names_metric(call->select, INSTRUCTIONS_METRIC))
 		rc = error_set(error, ERROR_USAGE,
