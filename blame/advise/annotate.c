@@ -32,20 +32,12 @@ struct figures {
 /* The causes of an instruction, which stand together, ordered by use. */
 static const struct cause *cause_first(const struct causes *causes, uint32_t use, size_t *count)
 {
-	size_t low = 0, high = causes->count, end;
+	size_t first = causes_first_of(causes, use), end = first;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (causes->list[middle].use < use)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (end = low; end < causes->count && causes->list[end].use == use;)
+	while (end < causes->count && causes->list[end].use == use)
 		end++;
-	*count = end - low;
-	return causes->list + low;
+	*count = end - first;
+	return causes->list + first;
 }
 
 static struct figures figures_of(const struct kernel_function *function, uint32_t at)

@@ -7,22 +7,7 @@
 #define SHARE_LEAST 0.1
 #define FEEDING_MAX 64u	   /* instructions between two steps */
 #define FEEDING_REACH 512u /* instructions back */
-
-/* Index of the first cause of an instruction: they are ordered by use. */
-static size_t first_of(const struct causes *causes, uint32_t use)
-{
-	size_t low = 0, high = causes->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (causes->list[middle].use < use)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
+#define FEEDING_STEPS (UINT64_C(1) << 22)
 
 static double stalls_of(const struct kernel_function *function, uint32_t use)
 {
@@ -40,7 +25,7 @@ static const struct cause *main_cause(const struct kernel_function *function, ui
 	const struct cause *best = NULL;
 	double stalls = stalls_of(function, use);
 
-	for (size_t i = first_of(causes, use); i < causes->count && causes->list[i].use == use; i++) {
+	for (size_t i = causes_first_of(causes, use); i < causes->count && causes->list[i].use == use; i++) {
 		const struct cause *cause = &causes->list[i];
 
 		if (cause->class != CAUSE_SELF && cause->define != use &&
@@ -54,12 +39,13 @@ static const struct cause *main_cause(const struct kernel_function *function, ui
 /* ---- waits of their own ---- */
 
 /* The wait for this instruction that has most samples; NULL: none. */
-static const struct cause *wait_for(const struct kernel_function *function, uint32_t define)
+static const struct cause *wait_for(
+	const struct kernel_function *function, uint32_t define, struct parse_budget *budget)
 {
 	const struct causes *causes = &function->causes;
 	const struct cause *best = NULL;
 
-	for (size_t i = 0; i < causes->count; i++)
+	for (size_t i = 0; i < causes->count && parse_budget_step(budget); i++)
 		if (causes->list[i].define == define && causes->list[i].use != define &&
 			function->code.instructions[causes->list[i].use].waits &&
 			(!best || causes->list[i].samples > best->samples))
@@ -72,12 +58,13 @@ struct feeding {
 	uint32_t list[FEEDING_MAX]; /* what the operands come from, through instructions that do not count */
 	unsigned count;
 	const struct cause *best;
+	struct parse_budget *budget;
 };
 
 static void feeding_put(struct feeding *feeding, uint32_t define)
 {
 	if (feeding->function->code.instructions[define].counts) {
-		const struct cause *wait = wait_for(feeding->function, define);
+		const struct cause *wait = wait_for(feeding->function, define, feeding->budget);
 
 		if (wait && (!feeding->best || wait->samples > feeding->best->samples))
 			feeding->best = wait;
@@ -91,10 +78,11 @@ static void feeding_put(struct feeding *feeding, uint32_t define)
 }
 
 /* The wait for what the operands of an instruction come from; NULL: none stalls. */
-static const struct cause *feeding_wait(const struct kernel_function *function, uint32_t at)
+static const struct cause *feeding_wait(
+	const struct kernel_function *function, uint32_t at, struct parse_budget *budget)
 {
-	struct feeding feeding = {.function = function, .list = {at}, .count = 1};
-	struct dependency_slice *slice = dependency_slice_new(&function->code.flow, FEEDING_REACH, NULL);
+	struct feeding feeding = {.function = function, .list = {at}, .count = 1, .budget = budget};
+	struct dependency_slice *slice = dependency_slice_new(&function->code.flow, FEEDING_REACH, budget);
 	const struct dependency *edges;
 	struct gpu_set registers;
 	struct error ignored;
@@ -116,13 +104,15 @@ static const struct cause *feeding_wait(const struct kernel_function *function, 
 static const struct cause *next_cause(const struct kernel_function *function, uint32_t at, double *share)
 {
 	const struct cause *cause = main_cause(function, at, share), *waits;
+	struct parse_budget budget;
 	double stalls;
 
 	if (cause || !function->code.isa || function->code.isa->vendor != GPU_VENDOR_AMD)
 		return cause;
-	cause = feeding_wait(function, at);
-	waits = wait_for(function, at);
-	if (!cause || (waits && cause->samples < SHARE_LEAST * waits->samples))
+	parse_budget_allow(&budget, FEEDING_STEPS, 0);
+	cause = feeding_wait(function, at, &budget);
+	waits = wait_for(function, at, &budget);
+	if (!cause || budget.spent || (waits && cause->samples < SHARE_LEAST * waits->samples))
 		return NULL;
 	stalls = stalls_of(function, cause->use);
 	*share = stalls > 0 ? cause->samples / stalls : 0;

@@ -325,3 +325,18 @@ void causes_fini(struct causes *causes)
 	free(causes->list);
 	*causes = (struct causes){0};
 }
+
+size_t causes_first_of(const struct causes *causes, uint32_t use)
+{
+	size_t low = 0, high = causes->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (causes->list[middle].use < use)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}

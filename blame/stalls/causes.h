@@ -70,6 +70,8 @@ int causes_find(struct causes *causes, const struct dependency_code *code,
 	const struct cause_samples *samples, const struct architecture *architecture,
 	struct parse_budget *budget, struct error *error);
 void causes_fini(struct causes *causes);
+/* Where the causes of an instruction begin in the list. */
+size_t causes_first_of(const struct causes *causes, uint32_t use);
 
 /* Eq 1: shares of `count` causes with these issued samples and path lengths; they add up to 1. */
 void causes_apportion(const double *issued, const uint32_t *lengths, size_t count, double *shares);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -71,10 +72,67 @@ static void test_loop(void **state)
 	check_chain(list, 3, 3, 2, (uint32_t[]){2, 1}, (double[]){1, 1});
 }
 
+/* A register that `fans` instructions between the same two branches define, the first by a load that is
+ * waited for. Returns the steps back from what uses it. */
+static unsigned fan_steps(uint32_t fans)
+{
+	const uint32_t hub = fans, from = fans + 1, wait = fans + 2, count = fans + 3;
+	struct gpu_instruction *instructions = calloc(count, sizeof *instructions);
+	struct cause_samples *samples = calloc(count, sizeof *samples);
+	uint32_t *first = calloc(count + 1u, sizeof *first), *none = calloc(count + 1u, sizeof *none);
+	uint32_t *before = calloc(2 * count, sizeof *before);
+	struct cause waited = cause(0, wait, CAUSE_GLOBAL, 10);
+	struct kernel_function function = {.samples = samples, .causes = {.list = &waited, .count = 1}};
+	struct cause_step found[CAUSE_CHAIN_MAX];
+	unsigned steps;
+
+	assert_true(instructions && samples && first && none && before);
+	for (uint32_t i = 0; i < count; i++) {
+		instructions[i].guard = GPU_ALWAYS;
+		if (i < fans)
+			gpu_set_add(&instructions[i].defines, 1);
+		if (i < fans || i == from)
+			gpu_set_add(&instructions[i].uses, 1);
+		/* Before the hub are all of them, before all others it. */
+		for (uint32_t fan = 0; i == hub && fan < fans; fan++)
+			before[first[i] + fan] = fan;
+		if (i != hub)
+			before[first[i]] = hub;
+		first[i + 1] = first[i] + (i == hub ? fans : 1);
+	}
+	instructions[0].counts = 1;
+	instructions[wait].waits = 1;
+	samples[wait].all[STALL_GMEM] = 10;
+	function.code.isa = &gpu_isa_gcn;
+	function.code.count = count;
+	function.code.instructions = instructions;
+	function.code.flow = (struct dependency_code){.instructions = instructions,
+		.count = count,
+		.first_from = first,
+		.from = before,
+		.first_to = none,
+		.to = none};
+	steps = cause_chain_find(&function, from, found);
+	free(instructions);
+	free(samples);
+	free(first);
+	free(none);
+	free(before);
+	return steps;
+}
+
+/* Code that was made to take long is given up. */
+static void test_budget(void **state)
+{
+	(void)state;
+	assert_int_equal(fan_steps(50), 1);
+	assert_int_equal(fan_steps(4000), 0);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_strongest), cmocka_unit_test(test_weak), cmocka_unit_test(test_loop)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_strongest), cmocka_unit_test(test_weak),
+		cmocka_unit_test(test_loop), cmocka_unit_test(test_budget)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
