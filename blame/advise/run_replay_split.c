@@ -3,6 +3,7 @@
 #include "blame/advise/run_replay_split.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "store/base/array.h"
 #include "store/base/merge_sort.h"
@@ -16,6 +17,7 @@ struct ending {
 struct splitter {
 	const struct critical_graph *graph;
 	const struct run_replay_line *lines;
+	uint32_t *next; /* [stream_count] of a queue: another one of its process, round and round */
 	struct wait_cause *list;
 	size_t count, capacity;
 	struct ending *endings; /* [stream_count] */
@@ -47,17 +49,46 @@ static uint64_t last_end(const struct run_replay_line *line, uint64_t by_ns)
 	return low ? line->pieces[low - 1].end_ns : 0;
 }
 
-/* Ends in (after, by] of the queues of a process but `queue`. They become distinct, and earlier than `by`. */
-static void endings_find(
-	struct splitter *splitter, uint32_t queue, uint32_t process, uint64_t after_ns, uint64_t by_ns)
+/* Joins the queues of each process. False: no memory. */
+static bool queues_join(struct splitter *splitter)
+{
+	uint32_t count = splitter->graph->stream_count, process_count = 0, *first;
+	bool ok;
+
+	for (uint32_t s = 0; s < count; s++)
+		if (splitter->lines[s].process >= process_count)
+			process_count = splitter->lines[s].process + 1;
+	splitter->next = malloc(((size_t)count + 1) * sizeof *splitter->next);
+	first = malloc(((size_t)process_count + 1) * sizeof *first);
+	ok = splitter->next && first;
+	if (ok)
+		memset(first, 0xff, process_count * sizeof *first);
+	for (uint32_t s = 0; ok && s < count; s++) {
+		uint32_t *in_process = &first[splitter->lines[s].process];
+
+		splitter->next[s] = s;
+		if (!splitter->lines[s].is_queue)
+			continue;
+		if (*in_process == UINT32_MAX) {
+			*in_process = s;
+			continue;
+		}
+		splitter->next[s] = splitter->next[*in_process];
+		splitter->next[*in_process] = s;
+	}
+	free(first);
+	return ok;
+}
+
+/* Ends in (after, by] of the other queues of a queue's process. They become distinct, and earlier than `by`.
+ */
+static void endings_find(struct splitter *splitter, uint32_t queue, uint64_t after_ns, uint64_t by_ns)
 {
 	size_t kept = 0;
 
 	splitter->ending_count = 0;
-	for (uint32_t s = 0; s < splitter->graph->stream_count; s++) {
-		const struct run_replay_line *line = &splitter->lines[s];
-		uint64_t end_ns =
-			line->is_queue && s != queue && line->process == process ? last_end(line, by_ns) : 0;
+	for (uint32_t s = splitter->next[queue]; s != queue; s = splitter->next[s]) {
+		uint64_t end_ns = last_end(&splitter->lines[s], by_ns);
 
 		if (end_ns > after_ns)
 			splitter->endings[splitter->ending_count++] = (struct ending){end_ns, s};
@@ -92,8 +123,7 @@ static bool sync_split(struct splitter *splitter, const struct wait_cause *sync)
 	struct wait_cause part = *sync;
 	bool ok = true;
 
-	endings_find(
-		splitter, sync->party, splitter->lines[sync->party].process, sync->begin_ns, sync->from_ns);
+	endings_find(splitter, sync->party, sync->begin_ns, sync->from_ns);
 	for (size_t i = 0; i < splitter->ending_count && ok; i++) {
 		part.party = splitter->endings[i].queue;
 		part.from_ns = part.end_ns = splitter->endings[i].time_ns;
@@ -114,7 +144,7 @@ static bool gap_split(struct splitter *splitter, const struct wait_cause *gap)
 	struct wait_cause launch = *gap, other = *gap;
 	const struct ending *last;
 
-	endings_find(splitter, gap->waiter, splitter->lines[gap->waiter].process, after_ns, gap->end_ns);
+	endings_find(splitter, gap->waiter, after_ns, gap->end_ns);
 	if (!splitter->ending_count)
 		return gap->kind == CAUSE_UNKNOWN || put(splitter, *gap);
 	last = &splitter->endings[splitter->ending_count - 1];
@@ -160,7 +190,7 @@ int run_replay_split_waits(struct wait_cause **split, size_t *count, const struc
 	bool ok = true;
 
 	splitter.endings = calloc((size_t)graph->stream_count + 1, sizeof *splitter.endings);
-	ok = splitter.endings != NULL;
+	ok = splitter.endings && queues_join(&splitter);
 	for (uint32_t s = 0; s < graph->stream_count && ok; s++) {
 		if (lines[s].is_queue)
 			ok = queue_split(&splitter, s, &c);
@@ -173,6 +203,7 @@ int run_replay_split_waits(struct wait_cause **split, size_t *count, const struc
 		}
 	}
 	free(splitter.endings);
+	free(splitter.next);
 	*split = splitter.list;
 	*count = splitter.count;
 	return ok ? 0 : error_memory(error);
