@@ -13,8 +13,8 @@
 
 /* What was advised of the kernel before. */
 struct advised {
-	struct advice *list; /* [optimizer_count] */
-	unsigned count;	     /* of those that are asked for */
+	struct advice *list;   /* [optimizer_count] */
+	unsigned count, found; /* that are asked for, that there are */
 };
 
 struct print {
@@ -106,7 +106,7 @@ static void text_pair(const struct compare_pair *pair, const struct advised *adv
 		printf(": measured speedup %.3fx", speedup);
 	printf("\n");
 	text_advice(advised, speedup);
-	if (!advised->count && pair->before->total > 0)
+	if (!advised->found && pair->before->total > 0)
 		printf("  nothing was advised before\n");
 	text_stalls(pair);
 	printf("\n");
@@ -243,7 +243,8 @@ static int print_pairs(
 		const struct compare_pair *pair = &compare->pairs[i];
 
 		found = pair->before ? advice_find(pair->before, advised.list, error) : 0;
-		advised.count = found < 0 ? 0 : (uint64_t)found > top ? (unsigned)top : (unsigned)found;
+		advised.found = found < 0 ? 0 : (unsigned)found;
+		advised.count = advised.found > top ? (unsigned)top : advised.found;
 		if (found >= 0 && print->report)
 			rows_pair(print->report, pair, &advised);
 		else if (found >= 0)

@@ -53,8 +53,9 @@ static void prepare(struct program_call *call)
 {
 	const struct ask *ask = call->own;
 
+	/* Of one alone the other is asked for, and no other run is looked for. */
 	if (!call->run_path)
-		call->run_path = ask->before;
+		call->run_path = ask->before ? ask->before : ask->after;
 }
 
 static int compare_check(const struct program_call *call, struct error *error)

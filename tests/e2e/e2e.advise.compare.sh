@@ -71,6 +71,10 @@ check "a row in JSON" grep -q '"row":"advice".*"optimizer":"warp-balance".*"verd
 
 code "one run alone" 2 hpct-advise --before before.hpct
 sentence "one run alone"
+mkdir empty
+code "the other alone, and no run here" 2 env -C empty hpct-advise --after ../after.hpct
+sentence "the other alone, and no run here"
+check "none of the advice is asked for" [ -z "$(compare after.hpct --kernel few --top 0 | grep 'nothing was advised')" ]
 code "a third run" 2 hpct-advise --before before.hpct --after after.hpct slow.hpct
 sentence "a third run"
 code "a run that is not there" 4 hpct-advise --before before.hpct --after none.hpct
