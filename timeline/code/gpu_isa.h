@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gpu_isa.h - the table of instruction sets whose dependencies hpct can follow: one row for each, so that
- * analyses (blame/advise/) depend on none of them. A new one is a decoder and a row.
+ * analyses (blame/stalls/) depend on none of them. A new one is a decoder and a row.
  *
  *   bytes --decode.h--> length, control flow
  *         --a row-----> what it defines, uses, counts and waits for (gpu_instruction.h); what it computes
