@@ -131,6 +131,21 @@ static void test_overlapped(void **unused)
 	expect(&traced, 20, 400);
 }
 
+/* A queue of another process that ends 20 before A is not waited for. */
+static void test_other_process(void **unused)
+{
+	struct traced traced;
+
+	(void)unused;
+	traced_begin(&traced);
+	traced.queues[1] = trace_queue(traced.small.writer, 2, 1, WINDOW);
+	launch(&traced, 90, 100, 1);
+	kernel(&traced, 0, 100, 500, "A", 1);
+	kernel(&traced, 1, 100, 480, "B", 0);
+	wait_all(&traced, 100, 500);
+	expect(&traced, 200, 400);
+}
+
 /* The thread never waits for A. */
 static void test_hidden(void **unused)
 {
@@ -277,9 +292,9 @@ static void test_random(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_serial), cmocka_unit_test(test_overlapped),
-		cmocka_unit_test(test_hidden), cmocka_unit_test(test_half_hidden),
-		cmocka_unit_test(test_two_queues), cmocka_unit_test(test_queue), cmocka_unit_test(test_gaps),
-		cmocka_unit_test(test_random)};
+		cmocka_unit_test(test_other_process), cmocka_unit_test(test_hidden),
+		cmocka_unit_test(test_half_hidden), cmocka_unit_test(test_two_queues),
+		cmocka_unit_test(test_queue), cmocka_unit_test(test_gaps), cmocka_unit_test(test_random)};
 
 	small_seed("blame_run_replay");
 	return cmocka_run_group_tests(tests, NULL, NULL);
