@@ -44,9 +44,10 @@ static void kernel_take(struct chains *chains, const struct batch *batch, size_t
 		batch->what[i] == STORE_OP_KERNEL ? kernel_of(chains, batch->context[i]) : NULL;
 
 	call_ns = call_ns & LAUNCHES_LONG ? 0 : call_ns;
-	if (kernel && link != chains->last_link && chains->last_end_ns && begin_ns > chains->last_end_ns &&
-		call_ns > chains->last_end_ns && chains->last_call_ns && call_ns > chains->last_call_ns &&
-		call_ns - chains->last_call_ns < CALLS_APART_NS) {
+	/* One that has not ended is in no chain: what it takes is not known. */
+	if (kernel && batch->end_ns[i] != STORE_OPEN_NS && link != chains->last_link && chains->last_end_ns &&
+		begin_ns > chains->last_end_ns && call_ns > chains->last_end_ns && chains->last_call_ns &&
+		call_ns > chains->last_call_ns && call_ns - chains->last_call_ns < CALLS_APART_NS) {
 		kernel->chained++;
 		kernel->chained_gap_ns += begin_ns - chains->last_end_ns;
 		kernel->chained_ns += batch->end_ns[i] - begin_ns;

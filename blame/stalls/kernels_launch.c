@@ -109,6 +109,15 @@ static bool kernel_find(struct kernels *kernels, uint32_t context, size_t *kerne
 	return true;
 }
 
+/* A launch that has not ended lasts to the run's end. */
+static uint64_t time_of(const struct kernels *kernels, const struct batch *batch, size_t i)
+{
+	uint64_t begin_ns = batch->begin_ns[i], end_ns = batch->end_ns[i];
+
+	end_ns = end_ns == STORE_OPEN_NS ? run_end_ns(kernels->run) : end_ns;
+	return end_ns > begin_ns ? end_ns - begin_ns : 0;
+}
+
 static int batch_take(struct launches *launches, const struct batch *batch, struct error *error)
 {
 	struct kernels *kernels = launches->kernels;
@@ -116,13 +125,14 @@ static int batch_take(struct launches *launches, const struct batch *batch, stru
 
 	for (size_t i = 0; i < batch->count; i++) {
 		struct launched_key key = {batch->context[i], store, batch->attributes[i]};
+		uint64_t time_ns = time_of(kernels, batch, i);
 		struct launched *launched;
 		bool is_new;
 		uint32_t at;
 
 		if (batch->what[i] != STORE_OP_KERNEL)
 			continue;
-		kernels->summary.kernel_ns += batch->end_ns[i] - batch->begin_ns[i];
+		kernels->summary.kernel_ns += time_ns;
 		at = key_ids_put(&launches->ids, &key, &is_new);
 		if (at == KEY_IDS_NONE || (is_new && !array_widen(&launches->list, &launches->capacity, at,
 							     sizeof *launches->list)))
@@ -140,7 +150,7 @@ static int batch_take(struct launches *launches, const struct batch *batch, stru
 				return error_memory(error);
 			launches->count = at + 1;
 		}
-		launched->time_ns += batch->end_ns[i] - batch->begin_ns[i];
+		launched->time_ns += time_ns;
 		launched->launches++;
 	}
 	return 0;

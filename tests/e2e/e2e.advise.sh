@@ -247,6 +247,17 @@ paths --kernel few >out || fail "paths"
 check "shared is said" grep -q '^  samples of launches: 0\.0 % of one call path, exact; 100\.0 % of several, shared by time$' out
 paths --time 0..140us >out || fail "a window"
 check "cut is said" grep -q '^  100\.0 % are of read-outs that the window cuts' out
+# A launch that has not ended lasts to the run's end.
+{
+	head -1 paths.tsv
+	printf 'cpu:h/-/7.0/0\tspans\t0\t900000000\t\tmonitored\t\t\t\n'
+	printf 'gpu:h/-/7.0/0/1/7\tspans\t%s\t%s\tmain;%s;<gpu kernel>;few\tkernel\t\t\tgrid=16:1:1,block=128:1:1\n' \
+		0 40000 one 899900000 '' two
+	cat samples.tsv
+} >open.tsv
+hpct-import --from tsv open.tsv -o open.hpct || fail "import"
+same "to the end" "140000 2" "$(hpct-advise open.hpct --kernel few --format tsv | awk -F '\t' 'NR == 2 { print $2, $4 }')"
+
 code "no launch below it" 3 hpct-advise paths.hpct --context '*three*'
 sentence "no launch below it"
 
