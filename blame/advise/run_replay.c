@@ -37,18 +37,20 @@ struct run_replay {
 /* About as many as the window has of them: records are spread over their streams' lives. */
 static double records_in(const struct run *run, uint64_t begin_ns, uint64_t end_ns)
 {
+	uint64_t run_ns = run_end_ns(run);
 	double sum = 0;
 
 	for (uint32_t s = 0; s < run_stream_count(run); s++) {
 		const struct store_stream *stream = &run_stream(run, s)->s;
+		uint64_t last_ns = stream->end_ns == STORE_OPEN_NS ? run_ns : stream->end_ns;
 		uint64_t from_ns = stream->begin_ns > begin_ns ? stream->begin_ns : begin_ns;
-		uint64_t to_ns = stream->end_ns < end_ns ? stream->end_ns : end_ns;
+		uint64_t to_ns = last_ns < end_ns ? last_ns : end_ns;
 
 		if (!store_stream_has_states(stream->kind) || to_ns <= from_ns)
 			continue;
 		for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
 			sum += (double)stream->count[track] * (double)(to_ns - from_ns) /
-			       (double)(stream->end_ns - stream->begin_ns);
+			       (double)(last_ns - stream->begin_ns);
 	}
 	return sum;
 }
