@@ -143,7 +143,7 @@ int profile_launches_add(const struct profile_launches *launches, struct scope_s
 		if (metric == profile->metric_count)
 			continue;
 		place = place_of(sums->run, &rows[i]);
-		weight = floor(rows[i].weight + carry[metric] + 0.5);
+		weight = fmax(floor(rows[i].weight + carry[metric] + 0.5), 0);
 		carry[metric] += rows[i].weight - weight;
 		if (!add(sums, profile, &place, metric, (uint64_t)weight))
 			rc = error_memory(error);
