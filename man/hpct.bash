@@ -29,7 +29,7 @@ _hpct_values() {
 	hpct-blame--by) echo function path module line loop inline file instruction script process program host rank mark; return ;;
 	hpct-diff--by) echo function path module line loop inline file instruction script op mark; return ;;
 	hpct-profile--by) echo function rank thread process program host device stream; return ;;
-	hpct-stats--by) echo function path module line loop inline file instruction script process program host rank stream op step @MARK cluster; return ;;
+	hpct-stats--by) echo function path module line loop inline file instruction script process program host rank stream op step @MARK cluster stall; return ;;
 	hpct-view--by) echo function path module line loop inline file instruction script stream op; return ;;
 	hpct-view--format) echo text ansi svg html; return ;;
 	hpct-report--format) echo table tsv json html; return ;;

@@ -144,8 +144,10 @@ static struct hpctoolkit_place enter_function(
 
 static bool set_place(struct hpctoolkit *from, uint64_t id, struct hpctoolkit_place place)
 {
-	if (id >= CONTEXTS_MAX)
-		return true; /* records of it are counted as unknown */
+	/* Contexts are numbered in turn, and none takes less than a byte of the file. Records of others are
+	 * counted as unknown. */
+	if (id >= CONTEXTS_MAX || id > from->meta.size)
+		return true;
 	if (!array_reserve_zero(&from->places, &from->place_room, (size_t)id + 1, sizeof *from->places))
 		return false;
 	place.is_known = true;

@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "formats/base/format.h"
@@ -21,7 +22,7 @@
 #include "store/base/array.h"
 #include "store/base/hash.h"
 
-#define TEXTS_MAX ((int64_t)1 << 26)
+#define TEXTS_MAX ((int64_t)1 << 26) /* ids */
 #define CHAIN_MAX 1024
 
 #define SEEN_THREADS 256u
@@ -58,7 +59,8 @@ struct nsys {
 	struct import_run *run;
 	sqlite3 *db;
 	sqlite3_stmt *text_query;
-	uint32_t *texts; /* [id] text id + 1, 0: not asked for yet */
+	int64_t text_ids; /* below: nsys counts texts in turn, and none takes less than a byte of the file */
+	uint32_t *texts;  /* [id] text id + 1, 0: not asked for yet */
 	size_t text_room;
 	struct call_name *calls; /* [id] of the table that is read */
 	size_t call_room;
@@ -173,7 +175,7 @@ static uint32_t text_of(struct nsys *nsys, int64_t id)
 {
 	uint32_t text = 0;
 
-	if (id < 0 || id >= TEXTS_MAX ||
+	if (id < 0 || id >= nsys->text_ids ||
 		!array_reserve_zero(&nsys->texts, &nsys->text_room, (size_t)id + 1, sizeof *nsys->texts))
 		return 0;
 	if (nsys->texts[id])
@@ -449,7 +451,7 @@ static struct call_name *find_call(struct nsys *nsys, int64_t id, bool is_cuda)
 	static struct call_name other;
 	struct call_name *call = &other;
 
-	if (id >= 0 && id < TEXTS_MAX &&
+	if (id >= 0 && id < nsys->text_ids &&
 		array_reserve_zero(&nsys->calls, &nsys->call_room, (size_t)id + 1, sizeof *nsys->calls))
 		call = &nsys->calls[id];
 	if (call->is_known && call != &other)
@@ -815,9 +817,11 @@ static int import_from(struct nsys *nsys, const char *file, const char *path, st
 {
 	struct format_input *input = nsys->input;
 	int code = import_run_begin(&nsys->run, path, "nsys", error);
+	struct stat status;
 
 	if (code < 0)
 		return code;
+	nsys->text_ids = stat(file, &status) == 0 && status.st_size < TEXTS_MAX ? status.st_size : TEXTS_MAX;
 	code = open_database(nsys, file, error);
 	if (code == 0)
 		code = read_all(nsys, error);

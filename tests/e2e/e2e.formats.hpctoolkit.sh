@@ -126,6 +126,13 @@ sentence "a file is gone"
 check "no run is left" [ ! -e gone.hpct ]
 code "a stream" 2 hpct-import --from hpctoolkit - <db/trace.db
 sentence "a stream"
+# A number of a context far beyond what the file has room for takes no memory.
+sed 's/context(31, /context(67108863, /; s/"db/"far/' database.py >far.py
+python3 far.py || fail "the database cannot be made"
+peak=$(python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' hpct-import far -o far.hpct 2>far.err) || fail "a far context: $(cat far.err)"
+check "a far context takes no memory: $peak kB" [ "$peak" -lt 500000 ]
 cat >spoil.py <<'END'
 import os, random, shutil, subprocess
 random.seed(35)

@@ -59,6 +59,15 @@ if [ -e c.hpct ]; then
 	check "cut short: what is kept is said" grep -q 'what could be read is in c.hpct' err
 	code "cut short: what is kept is sound" 0 hpct-info --check c.hpct
 fi
+# A text's number far beyond what the file has room for takes no memory.
+if [ -x /usr/bin/python3 ]; then
+	sqlite3 f.sqlite <"$HPCT_SOURCE/tests/formats/nsys.sql"
+	sqlite3 f.sqlite "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET nameId = 67108863 WHERE nameId = 12"
+	peak=$(/usr/bin/python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' hpct-import f.sqlite 2>far.err) || fail "a far text: $(cat far.err)"
+	check "a far text takes no memory: $peak kB" [ "$peak" -lt 500000 ]
+fi
 sqlite3 v.sqlite "CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS start, i AS end FROM n"
 code "views are no tables" 4 hpct-import v.sqlite
 sentence "views are no tables"
