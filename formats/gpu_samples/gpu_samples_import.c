@@ -21,6 +21,7 @@
 #define STREAM "gpu:-/-/0.0/0/0/"
 #define COLUMNS_MAX 64u
 #define NUMBER_MAX 32u
+#define REASONS_MAX 256u /* that are told apart; vendors have some fifty */
 #define BINARY_BYTES_MAX ((size_t)1 << 30)
 
 enum column { ADDRESS, OFFSET, KERNEL, REASON, WEIGHT, NOT_ISSUED, TIME, END, ATTRIBUTES, COLUMN_COUNT };
@@ -48,6 +49,7 @@ struct gpu_samples {
 	struct key_ids names; /* of the binaries' functions, mangled and demangled: hashes */
 	struct place *places; /* by number of the name */
 	size_t place_room;
+	struct key_ids reasons;	      /* hashes of their metrics' names */
 	uint8_t columns[COLUMNS_MAX]; /* by place: an enum column, COLUMN_COUNT: unknown */
 	size_t count;
 	struct text_part fields[COLUMN_COUNT]; /* of the line */
@@ -310,16 +312,30 @@ static int place_take(struct gpu_samples *import, char kernel[DEMANGLE_MAX], uin
 				 error);
 }
 
+/* A damaged file may have a reason of its own in each row: what comes behind the others is not told apart. */
+static int reason_take(
+	struct gpu_samples *import, char name[GPU_REASON_METRIC_MAX], bool *is_idle, struct error *error)
+{
+	const struct text_part *reason = &import->fields[REASON];
+	struct store_hash hash;
+
+	import->unknown_reasons += !gpu_reason_metric(reason->bytes, reason->size, name, is_idle);
+	hash = store_hash128(name, strlen(name));
+	if (import->reasons.count < REASONS_MAX)
+		return key_ids_put(&import->reasons, &hash, NULL) == KEY_IDS_NONE ? error_memory(error) : 0;
+	if (key_ids_find(&import->reasons, &hash) == KEY_IDS_NONE)
+		gpu_reason_metric("other", strlen("other"), name, is_idle);
+	return 0;
+}
+
 static int metric_take(struct gpu_samples *import, uint32_t *metric, struct error *error)
 {
 	char name[GPU_REASON_METRIC_MAX + 16];
 	bool is_idle;
 	uint64_t not_issued;
-	int rc;
+	int rc = reason_take(import, name, &is_idle, error);
 
-	import->unknown_reasons +=
-		!gpu_reason_metric(import->fields[REASON].bytes, import->fields[REASON].size, name, &is_idle);
-	rc = number_take(import, NOT_ISSUED, is_idle, &not_issued, error);
+	rc = rc ? rc : number_take(import, NOT_ISSUED, is_idle, &not_issued, error);
 	if (rc)
 		return rc;
 	if (not_issued > 1)
@@ -420,6 +436,7 @@ static void samples_fini(struct gpu_samples *import)
 	free(import->binaries);
 	free(import->places);
 	key_ids_fini(&import->names);
+	key_ids_fini(&import->reasons);
 	text_lines_fini(&import->lines);
 }
 
@@ -434,6 +451,7 @@ int gpu_samples_import(struct format_input *input, const char *path, struct erro
 	if (rc < 0)
 		return rc;
 	key_ids_init(&import.names, sizeof(struct store_hash));
+	key_ids_init(&import.reasons, sizeof(struct store_hash));
 	rc = fill(&import, error);
 	samples_fini(&import);
 	if (rc < 0) {

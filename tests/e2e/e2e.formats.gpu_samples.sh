@@ -27,3 +27,14 @@ for rows in mangled plain; do
 		rm -r $rows.hpct
 	done
 done
+
+# A damaged file has a reason of its own in each row: 256 are told apart, with those of vendors that come first.
+{
+	printf 'kernel\taddress\treason\nk\t0x0\twaitcnt\n'
+	for i in {1..1000}; do printf 'k\t0x%x\treason %d\n' "$i" "$i"; done
+	printf 'k\t0x0\twaitcnt\n'
+} >reasons
+hpct-import --from gpu-samples reasons -o reasons.hpct 2>err || fail "many reasons"
+check "that they are unknown is said: $(cat err)" grep -q '1000 reasons that are known of no vendor' err
+same "metrics: waitcnt, 255 unknown ones, other" "257 1 2" "$(hpct-slice reasons.hpct --format tsv | tsv '$c["track"] == "samples" { n[$c["metric"]]++ } END {
+	for (m in n) all++; print all, n["GINST:STL_OTH/reason_255/not_issued"], n["GINST:STL_GMEM/waitcnt/not_issued"] }')"
