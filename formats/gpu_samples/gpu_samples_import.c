@@ -11,7 +11,9 @@
 #include "formats/base/import_run.h"
 #include "formats/base/text_lines.h"
 #include "formats/gpu_samples/gpu_reason.h"
+#include "store/base/array.h"
 #include "store/base/hash.h"
+#include "timeline/base/key_ids.h"
 #include "timeline/code/gpu_code.h"
 #include "timeline/debug/demangle.h"
 #include "timeline/names/names_fill.h"
@@ -19,6 +21,7 @@
 #define STREAM "gpu:-/-/0.0/0/0/"
 #define COLUMNS_MAX 64u
 #define NUMBER_MAX 32u
+#define REASONS_MAX 256u /* that are told apart; vendors have some fifty */
 #define BINARY_BYTES_MAX ((size_t)1 << 30)
 
 enum column { ADDRESS, OFFSET, KERNEL, REASON, WEIGHT, NOT_ISSUED, TIME, END, ATTRIBUTES, COLUMN_COUNT };
@@ -32,12 +35,21 @@ struct binary {
 	struct gpu_code *code;
 };
 
+struct place {
+	const struct gpu_function *function;
+	const struct binary *binary;
+};
+
 struct gpu_samples {
 	struct format_input *input;
 	struct import_run *run;
 	struct text_lines lines;
 	struct binary *binaries;
 	size_t binary_count;
+	struct key_ids names; /* of the binaries' functions, mangled and demangled: hashes */
+	struct place *places; /* by number of the name */
+	size_t place_room;
+	struct key_ids reasons;	      /* hashes of their metrics' names */
 	uint8_t columns[COLUMNS_MAX]; /* by place: an enum column, COLUMN_COUNT: unknown */
 	size_t count;
 	struct text_part fields[COLUMN_COUNT]; /* of the line */
@@ -63,6 +75,38 @@ static int binary_read(struct binary *binary, const char *path, FILE *file, stru
 	return 0;
 }
 
+/* Of functions with the same name the first is meant. */
+static bool name_put(struct gpu_samples *import, const char *name, const struct place *place)
+{
+	struct store_hash hash = store_hash128(name, strlen(name));
+	bool is_new;
+	uint32_t number = key_ids_put(&import->names, &hash, &is_new);
+
+	if (number == KEY_IDS_NONE ||
+		!array_widen(&import->places, &import->place_room, number, sizeof *import->places))
+		return false;
+	if (is_new)
+		import->places[number] = *place;
+	return true;
+}
+
+static int names_take(struct gpu_samples *import, const struct binary *binary, struct error *error)
+{
+	size_t count;
+	const struct gpu_function *functions = gpu_code_functions(binary->code, &count);
+	char plain[DEMANGLE_MAX];
+
+	for (size_t i = 0; i < count; i++) {
+		const struct place place = {&functions[i], binary};
+
+		if (!name_put(import, functions[i].name, &place) ||
+			(demangle_symbol(functions[i].name, plain, sizeof plain) &&
+				!name_put(import, plain, &place)))
+			return error_memory(error);
+	}
+	return 0;
+}
+
 static int binary_open(
 	struct gpu_samples *import, struct binary *binary, const char *path, struct error *error)
 {
@@ -81,7 +125,7 @@ static int binary_open(
 	binary->key = store_hash64(binary->bytes, binary->size, 0);
 	binary->key += !binary->key;
 	store_writer_blob(import_run_writer(import->run), binary->key, binary->bytes, binary->size);
-	return 0;
+	return names_take(import, binary, error);
 }
 
 static int binaries_open(struct gpu_samples *import, struct error *error)
@@ -98,42 +142,29 @@ static int binaries_open(struct gpu_samples *import, struct error *error)
 	return rc;
 }
 
-static bool is_named(const char *name, const char *wanted)
-{
-	char plain[DEMANGLE_MAX];
-
-	return strcmp(name, wanted) == 0 ||
-	       (demangle_symbol(name, plain, sizeof plain) && strcmp(plain, wanted) == 0);
-}
-
 /* The kernel's function and binary; NULL: none of the files has it. */
-static const struct gpu_function *kernel_find(
-	const struct gpu_samples *import, const char *name, const struct binary **binary)
+static const struct place *kernel_find(const struct gpu_samples *import, const char *name)
 {
-	for (size_t b = 0; b < import->binary_count; b++) {
-		size_t count;
-		const struct gpu_function *functions = gpu_code_functions(import->binaries[b].code, &count);
+	struct store_hash hash = store_hash128(name, strlen(name));
+	uint32_t number = key_ids_find(&import->names, &hash);
 
-		*binary = &import->binaries[b];
-		for (size_t i = 0; i < count; i++)
-			if (is_named(functions[i].name, name))
-				return &functions[i];
-	}
-	return NULL;
+	return number == KEY_IDS_NONE ? NULL : &import->places[number];
 }
 
-static const struct gpu_function *address_find(
-	const struct gpu_samples *import, uint64_t address, const struct binary **binary)
+/* Each file counts its addresses from its own begin: of several that have this one it is the kernel's. */
+static struct place address_find(const struct gpu_samples *import, uint64_t address, const char *kernel)
 {
-	for (size_t b = 0; b < import->binary_count; b++) {
-		const struct gpu_function *function = gpu_code_at(import->binaries[b].code, address);
+	const struct place *own = kernel_find(import, kernel);
+	struct place at = {NULL, own ? own->binary : import->binary_count ? import->binaries : NULL};
 
-		*binary = &import->binaries[b];
-		if (function)
-			return function;
+	if (own)
+		at.function = gpu_code_at(own->binary->code, address);
+	for (size_t b = 0; b < import->binary_count && !at.function; b++) {
+		at.function = gpu_code_at(import->binaries[b].code, address);
+		if (at.function)
+			at.binary = &import->binaries[b];
 	}
-	*binary = import->binary_count ? import->binaries : NULL;
-	return NULL;
+	return at;
 }
 
 /* ---- fields ---- */
@@ -253,8 +284,8 @@ static uint32_t instruction_context(
 static int place_take(struct gpu_samples *import, char kernel[DEMANGLE_MAX], uint64_t *key, uint64_t *address,
 	struct error *error)
 {
-	const struct gpu_function *function;
-	const struct binary *binary = NULL;
+	const struct place *own;
+	struct place at;
 	uint64_t offset;
 	int rc = number_take(import, OFFSET, 0, &offset, error);
 
@@ -262,22 +293,39 @@ static int place_take(struct gpu_samples *import, char kernel[DEMANGLE_MAX], uin
 	if (rc)
 		return rc;
 	if (import->fields[ADDRESS].size) {
-		function = address_find(import, *address, &binary);
+		at = address_find(import, *address, kernel);
 	} else {
-		function = kernel_find(import, kernel, &binary);
-		if (!function)
+		own = kernel_find(import, kernel);
+		if (!own)
 			return bad(import, KERNEL,
 				"is in none of the files of --binary, and only its begin tells what the "
 				"offset means",
 				error);
-		*address = function->start + offset;
+		at = *own;
+		*address = at.function->start + offset;
 	}
-	*key = binary ? binary->key : 1;
-	if (!*kernel && function)
-		snprintf(kernel, DEMANGLE_MAX, "%s", function->name);
+	*key = at.binary ? at.binary->key : 1;
+	if (!*kernel && at.function)
+		snprintf(kernel, DEMANGLE_MAX, "%s", at.function->name);
 	return *kernel ? 0
 		       : bad(import, ADDRESS, "has no kernel: name it, or the binary that has it (--binary)",
 				 error);
+}
+
+/* A damaged file may have a reason of its own in each row: what comes behind the others is not told apart. */
+static int reason_take(
+	struct gpu_samples *import, char name[GPU_REASON_METRIC_MAX], bool *is_idle, struct error *error)
+{
+	const struct text_part *reason = &import->fields[REASON];
+	struct store_hash hash;
+
+	import->unknown_reasons += !gpu_reason_metric(reason->bytes, reason->size, name, is_idle);
+	hash = store_hash128(name, strlen(name));
+	if (import->reasons.count < REASONS_MAX)
+		return key_ids_put(&import->reasons, &hash, NULL) == KEY_IDS_NONE ? error_memory(error) : 0;
+	if (key_ids_find(&import->reasons, &hash) == KEY_IDS_NONE)
+		gpu_reason_metric("other", strlen("other"), name, is_idle);
+	return 0;
 }
 
 static int metric_take(struct gpu_samples *import, uint32_t *metric, struct error *error)
@@ -285,11 +333,9 @@ static int metric_take(struct gpu_samples *import, uint32_t *metric, struct erro
 	char name[GPU_REASON_METRIC_MAX + 16];
 	bool is_idle;
 	uint64_t not_issued;
-	int rc;
+	int rc = reason_take(import, name, &is_idle, error);
 
-	import->unknown_reasons +=
-		!gpu_reason_metric(import->fields[REASON].bytes, import->fields[REASON].size, name, &is_idle);
-	rc = number_take(import, NOT_ISSUED, is_idle, &not_issued, error);
+	rc = rc ? rc : number_take(import, NOT_ISSUED, is_idle, &not_issued, error);
 	if (rc)
 		return rc;
 	if (not_issued > 1)
@@ -388,6 +434,9 @@ static void samples_fini(struct gpu_samples *import)
 		free(import->binaries[i].bytes);
 	}
 	free(import->binaries);
+	free(import->places);
+	key_ids_fini(&import->names);
+	key_ids_fini(&import->reasons);
 	text_lines_fini(&import->lines);
 }
 
@@ -401,6 +450,8 @@ int gpu_samples_import(struct format_input *input, const char *path, struct erro
 
 	if (rc < 0)
 		return rc;
+	key_ids_init(&import.names, sizeof(struct store_hash));
+	key_ids_init(&import.reasons, sizeof(struct store_hash));
 	rc = fill(&import, error);
 	samples_fini(&import);
 	if (rc < 0) {

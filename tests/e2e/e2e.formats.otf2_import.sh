@@ -5,7 +5,7 @@
 # whole; other files are refused.
 . "$(dirname -- "$0")/expect.sh"
 need gcc otf2-config otf2-print
-hpct-import --help | grep -q otf2 || skip "built without OTF2"
+grep -q otf2 <(hpct-import --help) || skip "built without OTF2"
 cat >scored.c <<'END'
 #include <otf2/otf2.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 # packets that are deflated. What is not read is counted; a trace that is cut short or spoilt keeps what is whole.
 . "$(dirname -- "$0")/expect.sh"
 need python3
-hpct-import --help | grep -q perfetto || skip "built without protobuf-c"
+grep -q perfetto <(hpct-import --help) || skip "built without protobuf-c"
 cat >trace.py <<'END'
 import struct, sys, zlib
 def varint(n):

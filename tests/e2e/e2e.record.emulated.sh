@@ -5,7 +5,7 @@
 # walked by reading it.
 . "$(dirname -- "$0")/expect.sh"
 need qemu-x86_64 gcc readelf
-readelf -l "$(command -v qemu-x86_64)" | grep -q INTERP || skip "qemu-x86_64 is static: no agent enters it"
+grep -q INTERP <(readelf -l "$(command -v qemu-x86_64)") || skip "qemu-x86_64 is static: no agent enters it"
 
 cat >sum.c <<'END'
 #include <dirent.h>

@@ -56,7 +56,7 @@ for name in / . .. plain/.. plain/. ''; do
 	check "-o '$name': $(cat err)" grep -qE 'needs a name, such as .*true\.hpct$' err
 done
 if mkdir ro && mount -t tmpfs -o ro none ro 2>/dev/null; then
-	trap 'umount -l ro; umount -l full 2>/dev/null; finish' EXIT
+	undo='umount -l ro; umount -l full 2>/dev/null'
 	refused ro 'Read-only file system' 'choose a place that can be written'
 fi
 if mkdir full && mount -t tmpfs -o size=8k none full 2>/dev/null; then

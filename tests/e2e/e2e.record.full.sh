@@ -4,7 +4,7 @@
 # is a sound run that can be archived elsewhere.
 . "$(dirname -- "$0")/expect.sh"
 mkdir disk && mount -t tmpfs -o size=220k none disk 2>/dev/null || skip "tmpfs cannot be mounted: not root"
-trap 'umount -l disk; finish' EXIT
+undo='umount -l disk'
 
 "$samples/phases" 0.1 >expected || fail "phases does not end well"
 # Where the kernel lets nothing but its ticks sample, as many samples take longer.

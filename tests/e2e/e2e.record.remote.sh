@@ -13,7 +13,7 @@ unmount() {
 	[ -z "$mounted" ] || fusermount -u "$work/there" || umount -l "$work/there"
 	mounted=
 }
-trap 'unmount; finish' EXIT
+undo=unmount
 # mount_with OPTION... : `real` appears at `there`
 mount_with() {
 	bindfs "$@" real there 2>err || skip "bindfs cannot mount: $(head -n 1 err)"

@@ -17,15 +17,16 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/hpct-e2e.XXXXXX") || exit 1
 cd "$work" || exit 1
 export XDG_CACHE_HOME=$work/.cache HISTFILE=$work/.history # of shells on terminals
 failed=0
+undo=: # a command line that the end of the test runs
 stolen_ns() { awk '/^cpu / { printf "%.0f", $9 * 1e7 }' /proc/stat; } # by the host of a virtual machine
 stolen_before=$(stolen_ns) # the latest recording began
 
 finish() {
 	local code=$? job
+	eval "$undo"
 	[ ! -e "$work.failed" ] || failed=1 # also of a check in a subshell, or at the end of a pipe
-	case $- in # of a test that set -e
-	*e*) [ "$failed" -ne 0 ] || [ "$code" -eq 0 ] || fail "a command failed, and the test ended there" ;;
-	esac
+	# also where a variable is not set, a line is no command of the shell, or set -e ended it
+	[ "$failed" -ne 0 ] || [ "$code" -eq 0 ] || fail "the test ended with exit code $code, perhaps before its last line"
 	for job in $(jobs -p); do
 		kill -KILL "$job" 2>/dev/null
 	done
@@ -273,7 +274,7 @@ share() {
 # it `tm` is that tmux, its pane is v, and what is on the screen is in ./pane
 terminal() {
 	need tmux
-	trap 'tm kill-server 2>/dev/null; finish' EXIT
+	undo='tm kill-server 2>/dev/null'
 	tm -f /dev/null new-session -d -s v -x "$1" -y "$2" \
 		"env PATH='$PATH' LC_ALL=C.UTF-8 PS1='ready> ' bash --norc --noprofile -i" || skip "tmux does not start here"
 	shows 'ready>' || skip "no shell in tmux"

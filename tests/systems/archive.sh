@@ -22,13 +22,13 @@ program_held() {
 	esac
 	needed=$(readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 	if [[ $archive == *-static.tar.zst && $name == */bin/* ]]; then
-		[ -z "$needed" ] && ! readelf -lW "$1" | grep -q INTERP || bad "$name is not static: it needs ${needed:-a loader}"
+		[ -z "$needed" ] && ! grep -q INTERP <(readelf -lW "$1") || bad "$name is not static: it needs ${needed:-a loader}"
 	fi
 	needed=$(grep -vxE "$glibc$own" <<<"$needed" | xargs)
 	[ -z "$needed" ] || bad "$name needs $needed"
 	needed=$(readelf -VW "$1" | grep -E 'Name: GLIBC_' | newer)
 	[ -z "$needed" ] || bad "$name asks for $needed"
-	! readelf -SW "$1" | grep -q '\.debug_' || bad "$name has debug symbols"
+	! grep -q '\.debug_' <(readelf -SW "$1") || bad "$name has debug symbols"
 	needed=$(readelf -d "$1" | grep -E 'R(UN)?PATH' | grep -v '\[\$ORIGIN/' | xargs)
 	[ -z "$needed" ] || bad "$name: $needed"
 }
@@ -43,7 +43,7 @@ for archive; do
 	[ "$count" -gt 15 ] || bad "has $count programs and plug-ins"
 	[ "$(stat -c %s "$archive")" -le 15000000 ] || bad "is larger than 15 MB"
 	[ -z "$(find "$work" -mindepth 1 ! -type l ! -perm -444 -print -quit)" ] || bad "has files that not all may read"
-	! tar --numeric-owner -tvf "$archive" | grep -qv ' 0/0 ' || bad "has files that belong to somebody"
+	! grep -qv ' 0/0 ' <(tar --numeric-owner -tvf "$archive") || bad "has files that belong to somebody"
 	place=$(cd "$(dirname -- "$0")/../.." && pwd)
 	file=$(grep -rlaF "$place/" "$work" | head -n 1)
 	[ -z "$file" ] || bad "${file#"$work"/} names $place"

@@ -11,6 +11,7 @@
 #include "timeline/base/progress.h"
 #include "tui/app/progress_keys.h"
 #include "tui/app/session_read.h"
+#include "tui/models/wait_whom.h"
 
 static int make(void **state)
 {
@@ -235,6 +236,33 @@ static void test_tables_stopped(void **state)
 	close_session(&f);
 }
 
+static bool key_came(void *own, const char *what, uint64_t done, uint64_t all)
+{
+	struct session *session = own;
+
+	(void)what, (void)done, (void)all;
+	session->is_put_off = true;
+	return false;
+}
+
+/* A key stops the search for a circle of waits, which gives no error: the wait is looked up again. */
+static void test_whom_put_off(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	open_one(&f);
+	progress_watch(key_came, f.session, 0);
+	assert_false(progress_at("reading", 0, 1));
+	assert_false(wait_whom_find(f.session, 0, 0, 1));
+	assert_false(progress_is_stopped());
+	assert_null(wait_whom_text(f.session, 0, 0, 1));
+	progress_watch(NULL, NULL, 0);
+	assert_true(wait_whom_find(f.session, 0, 0, 1));
+	assert_non_null(wait_whom_text(f.session, 0, 0, 1));
+	close_session(&f);
+}
+
 /* What ends a long read at once, and what waits for its end. */
 static void test_long_read(void **state)
 {
@@ -256,6 +284,7 @@ int main(void)
 		cmocka_unit_test(test_put_off_dense),
 		cmocka_unit_test(test_tables_put_off),
 		cmocka_unit_test(test_tables_stopped),
+		cmocka_unit_test(test_whom_put_off),
 		cmocka_unit_test(test_long_read),
 	};
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/base/progress.h"
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
 #include "tui/session/deadline.h"
@@ -204,7 +205,8 @@ bool wait_whom_find(struct session *session, uint32_t stream, uint64_t begin_ns,
 	*found = (struct found){.stream = stream, .begin_ns = begin_ns, .length_ns = length_ns};
 	if (!is_too_many(session, whom, length_ns))
 		result = look_up(session, found, &error);
-	if (deadline_put_off(session, result))
+	/* the search for a circle gives no error: what it says after a key is not all */
+	if (deadline_put_off(session, progress_is_stopped() ? -1 : result))
 		return false;
 	whom->count++; /* what cannot be read is told where it is asked for */
 	return true;

@@ -237,7 +237,7 @@ static void put_jump(struct session *session, char out[LABEL_BYTES], const struc
 	char calls[LABEL_BYTES] = "";
 	size_t used;
 
-	if (strncmp(whom, "deadlock", 8) == 0) { /* needs the room, and says all */
+	if (strncmp(whom, "deadlock: ", 10) == 0) { /* needs the room, and says all */
 		snprintf(out, LABEL_BYTES, "%s", whom);
 		return;
 	}
