@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record/base/proc_read.h"
@@ -70,11 +71,31 @@ static bool is_group_stop(int status)
 	return status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP;
 }
 
+/* The same of a thread that may be in exec: it takes the process's number, and nothing ends a wait for its
+ * own one then. */
+static int stop_await_exec(struct inject_thread *thread)
+{
+	static const struct timespec moment = {0, 20000};
+
+	while (thread->tid != thread->pid) {
+		int status;
+		pid_t found = waitpid((pid_t)thread->tid, &status, __WALL | WNOHANG);
+
+		if (found > 0)
+			return WIFSTOPPED(status) ? status : 0;
+		if (found < 0)
+			thread->tid = thread->pid;
+		else
+			nanosleep(&moment, NULL);
+	}
+	return stop_await(thread);
+}
+
 /* Signals of the program's that came first are delivered: the stop comes once more. */
-static int trap_await(const struct inject_thread *thread)
+static int trap_await(struct inject_thread *thread)
 {
 	for (;;) {
-		int status = stop_await(thread);
+		int status = stop_await_exec(thread);
 
 		if (!status)
 			return ESRCH;
@@ -121,11 +142,18 @@ int inject_thread_stop(struct inject_thread *thread, uint32_t pid, uint32_t tid)
 	thread->memory = -1;
 	if (command(PTRACE_SEIZE, thread, 0, (void *)(uintptr_t)(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC)))
 		return errno;
-	if (command(PTRACE_INTERRUPT, thread, 0, NULL))
-		return errno;
+	if (command(PTRACE_INTERRUPT, thread, 0, NULL)) {
+		thread->tid = pid; /* see stop_await_exec */
+		if (command(PTRACE_INTERRUPT, thread, 0, NULL))
+			return ESRCH;
+	}
 	reason = trap_await(thread);
 	if (reason)
 		return reason;
+	if (thread->tid != tid) {
+		inject_thread_release(thread);
+		return EAGAIN;
+	}
 	thread->memory = memory_open(pid);
 	if (thread->memory < 0 || command(PTRACE_GETREGS, thread, 0, &thread->registers)) {
 		inject_thread_release(thread);
