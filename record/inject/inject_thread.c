@@ -365,22 +365,25 @@ bool inject_thread_write(struct inject_thread *thread, size_t offset, const void
 	       memory_write(thread, thread->data + offset, from, bytes);
 }
 
-/* Goes from call to call of the kernel, up to that of sigreturn. */
+/* Goes from call to call of the kernel, up to that of sigreturn. A signal that the mask lets through is
+ * delivered. */
 static bool return_await(struct inject_thread *thread)
 {
 	struct user_regs_struct now;
+	uintptr_t number = 0;
 
 	for (;;) {
 		int status;
 
-		if (command(PTRACE_SYSCALL, thread, 0, NULL))
+		if (command(PTRACE_SYSCALL, thread, 0, (void *)number))
 			return false;
 		status = stop_await(thread);
-		if (!status || WSTOPSIG(status) != STOPPED_IN_CALL) {
-			if (status >> 16 == PTRACE_EVENT_STOP && status)
-				continue;
+		if (!status || is_exec(status))
 			return false;
-		}
+		number = status >> 16 ? 0 : (uintptr_t)WSTOPSIG(status);
+		if (number != STOPPED_IN_CALL)
+			continue;
+		number = 0;
 		if (command(PTRACE_GETREGS, thread, 0, &now))
 			return false;
 		if (now.orig_rax == CALL_RETURN && now.rsp == thread->frame + 8)
