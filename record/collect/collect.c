@@ -259,6 +259,15 @@ static void children_judge(struct collector *collector)
 	collector->is_settled &= is_over;
 }
 
+/* What a run says of its end. */
+static void end_put(struct collector *collector)
+{
+	struct clock_anchor last = clock_anchor_take();
+
+	clock_anchor_put_last(collector->writer, &collector->anchor, &last);
+	gauges_rest(collector->gauges, collector->writer, clock_now_ns());
+}
+
 /* Commits and symbolizes everything recorded so far, and tells the launchers that wait for it. */
 static void settle(struct collector *collector)
 {
@@ -271,7 +280,7 @@ static void settle(struct collector *collector)
 		collector->has_failed ? collector->failure.text : NULL);
 	collector->is_settled = collector->is_closing;
 	if (collector->is_closing) {
-		gauges_rest(collector->gauges, collector->writer, clock_now_ns());
+		end_put(collector);
 		store_writer_meta(collector->writer, "state", "complete");
 		store_writer_hurry(collector->writer); /* a launcher waits for us: do not wait for the disk */
 	}
@@ -353,16 +362,14 @@ static void collect(struct collector *collector)
 
 static void collector_fini(struct collector *collector)
 {
-	struct clock_anchor last = clock_anchor_take();
 	struct error error;
 
-	clock_anchor_put_last(collector->writer, &collector->anchor, &last);
+	if (!collector->is_settled) /* what launchers were told is complete stays as it is */
+		end_put(collector);
 	source_copies_fini(&collector->sources);
 	modules_close();
 	kernel_close();
 	children_fini(&collector->children);
-	if (!collector->is_settled) /* what launchers were told is complete stays as it is */
-		gauges_rest(collector->gauges, collector->writer, clock_now_ns());
 	gauges_free(collector->gauges);
 	store_writer_close(collector->writer, &error);
 	local_spool_end(&collector->spool);

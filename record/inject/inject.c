@@ -100,7 +100,8 @@ static bool may_be_inside(const struct inject_image *image, const struct inject_
 	       (thread->call == SYS_futex || !inject_image_waits(thread->call));
 }
 
-/* Stops the thread and looks. 0: it stands well, and stays stopped; else an errno. */
+/* Stops the thread and looks. 0: it stands well, and stays stopped; else an errno, ESRCH if the process has
+ * ended. */
 static int thread_try(
 	struct inject_image *image, struct inject_thread *thread, uint32_t tid, uint64_t *since_ns)
 {
@@ -109,6 +110,10 @@ static int thread_try(
 
 	reason = inject_thread_stop(thread, image->pid, tid);
 	*since_ns = clock_now_ns();
+	/* The thread alone, or this program of the process. EPERM: it is just ending. */
+	if ((reason == ESRCH || (reason == EPERM && !proc_read_state(image->pid, tid))) &&
+		proc_read_state(image->pid, image->pid))
+		return EAGAIN;
 	if (reason)
 		return reason;
 	reason = inject_image_verify(image);
@@ -145,8 +150,6 @@ static int others_try(
 		if (!tid || tid == image->pid || !may_be_tried(image->pid, tid, is_urgent))
 			continue;
 		reason = thread_try(image, thread, tid, since_ns);
-		if (reason == ESRCH && proc_read_state(image->pid, image->pid))
-			reason = EAGAIN; /* that thread has ended */
 	}
 	closedir(list);
 	return reason;

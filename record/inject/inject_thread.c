@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record/base/proc_read.h"
@@ -70,11 +71,31 @@ static bool is_group_stop(int status)
 	return status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP;
 }
 
+/* The same of a thread that may be in exec: it takes the process's number, and nothing ends a wait for its
+ * own one then. */
+static int stop_await_exec(struct inject_thread *thread)
+{
+	static const struct timespec moment = {0, 20000};
+
+	while (thread->tid != thread->pid) {
+		int status;
+		pid_t found = waitpid((pid_t)thread->tid, &status, __WALL | WNOHANG);
+
+		if (found > 0)
+			return WIFSTOPPED(status) ? status : 0;
+		if (found < 0)
+			thread->tid = thread->pid;
+		else
+			nanosleep(&moment, NULL);
+	}
+	return stop_await(thread);
+}
+
 /* Signals of the program's that came first are delivered: the stop comes once more. */
-static int trap_await(const struct inject_thread *thread)
+static int trap_await(struct inject_thread *thread)
 {
 	for (;;) {
-		int status = stop_await(thread);
+		int status = stop_await_exec(thread);
 
 		if (!status)
 			return ESRCH;
@@ -121,11 +142,18 @@ int inject_thread_stop(struct inject_thread *thread, uint32_t pid, uint32_t tid)
 	thread->memory = -1;
 	if (command(PTRACE_SEIZE, thread, 0, (void *)(uintptr_t)(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC)))
 		return errno;
-	if (command(PTRACE_INTERRUPT, thread, 0, NULL))
-		return errno;
+	if (command(PTRACE_INTERRUPT, thread, 0, NULL)) {
+		thread->tid = pid; /* see stop_await_exec */
+		if (command(PTRACE_INTERRUPT, thread, 0, NULL))
+			return ESRCH;
+	}
 	reason = trap_await(thread);
 	if (reason)
 		return reason;
+	if (thread->tid != tid) {
+		inject_thread_release(thread);
+		return EAGAIN;
+	}
 	thread->memory = memory_open(pid);
 	if (thread->memory < 0 || command(PTRACE_GETREGS, thread, 0, &thread->registers)) {
 		inject_thread_release(thread);
@@ -337,22 +365,25 @@ bool inject_thread_write(struct inject_thread *thread, size_t offset, const void
 	       memory_write(thread, thread->data + offset, from, bytes);
 }
 
-/* Goes from call to call of the kernel, up to that of sigreturn. */
+/* Goes from call to call of the kernel, up to that of sigreturn. A signal that the mask lets through is
+ * delivered. */
 static bool return_await(struct inject_thread *thread)
 {
 	struct user_regs_struct now;
+	uintptr_t number = 0;
 
 	for (;;) {
 		int status;
 
-		if (command(PTRACE_SYSCALL, thread, 0, NULL))
+		if (command(PTRACE_SYSCALL, thread, 0, (void *)number))
 			return false;
 		status = stop_await(thread);
-		if (!status || WSTOPSIG(status) != STOPPED_IN_CALL) {
-			if (status >> 16 == PTRACE_EVENT_STOP && status)
-				continue;
+		if (!status || is_exec(status))
 			return false;
-		}
+		number = status >> 16 ? 0 : (uintptr_t)WSTOPSIG(status);
+		if (number != STOPPED_IN_CALL)
+			continue;
+		number = 0;
 		if (command(PTRACE_GETREGS, thread, 0, &now))
 			return false;
 		if (now.orig_rax == CALL_RETURN && now.rsp == thread->frame + 8)

@@ -28,8 +28,8 @@ struct store_stream_list {
 	uint64_t begin_ns, end_ns; /* first begin, last end */
 	uint64_t records[STORE_TRACK_COUNT];
 };
-/* True when the streams are in the order of readers (host name, then store_stream_compare()) and have all
- * ended. */
+/* True when the streams but those of gauges, which may stand anywhere, are in the order of readers (host
+ * name, then store_stream_compare()) and have all ended. */
 bool store_stream_list_of(struct store_stream_list *list, const struct store_stream *streams, uint32_t count,
 	const struct store_texts *texts);
 #define STORE_STREAM_LIST_BYTES 128u

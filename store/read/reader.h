@@ -40,8 +40,8 @@ uint32_t store_reader_stream_count(const struct store_reader *reader);
 const struct store_stream *store_reader_stream(const struct store_reader *reader, uint32_t stream);
 /* The same without keeping it decoded: valid until the next call. */
 const struct store_stream *store_reader_stream_peek(const struct store_reader *reader, uint32_t stream);
-/* Totals over all streams, if they are in the order of readers (host, then store_stream_compare()) and have
- * all ended; NULL: unknown. */
+/* Totals over all streams, if those that are not GAUGES are in the order of readers (host, then
+ * store_stream_compare()) and have all ended; NULL: unknown. */
 struct store_stream_list;
 const struct store_stream_list *store_reader_stream_list(const struct store_reader *reader);
 /* Number of records of a track, over all streams. */

@@ -41,7 +41,7 @@ ends() { # KIND : it answers, and nothing was wrong in it
 	same "$1: exit code" 7 "$code"
 	same "$1: what it checked" 'odd: ok' "$(cat "$1.out")"
 }
-for kind in setuid sigwait raw ends forks waits signals; do
+for kind in setuid asleep sigwait raw ends forks waits signals; do
 	start "$kind"
 	for _ in 1 2; do
 		inject "$kind"

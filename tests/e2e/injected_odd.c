@@ -4,6 +4,7 @@
  * until SIGUSR1, checks itself, prints "odd: ok" or what went wrong, and exits with 7.
  *
  *   setuid    asks glibc to change its user again and again, which waits for an answer of each thread
+ *   asleep    the same, where the thread that answers waits otherwise
  *   sigwait   a thread that takes whatever signal comes, and works in between
  *   raw       threads made by clone itself: with the storage of their creator, or with none of libc's
  *   ends      threads that end, their stacks unmapped at once and the memory used for something else
@@ -70,6 +71,27 @@ static void setuid_kind(void)
 	}
 	for (int i = 0; i < 3; i++)
 		pthread_join(thread[i], NULL);
+}
+
+static void *changes(void *unused)
+{
+	while (!is_over) {
+		wrong += setuid(getuid()) != 0;
+		rounds++;
+		burn(1000000);
+	}
+	return unused;
+}
+
+static void asleep_kind(void)
+{
+	static const struct timespec long_ = {1, 0};
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, changes, NULL);
+	while (!is_over)
+		nanosleep(&long_, NULL);
+	pthread_join(thread, NULL);
 }
 
 static void *takes(void *set)
@@ -363,9 +385,9 @@ int main(int count, char **words)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} kinds[] = {{"setuid", setuid_kind}, {"sigwait", sigwait_kind}, {"raw", raw_kind},
-		{"ends", ends_kind}, {"forks", forks_kind}, {"waits", waits_kind}, {"signals", signals_kind},
-		{"stack", stack_kind}};
+	} kinds[] = {{"setuid", setuid_kind}, {"asleep", asleep_kind}, {"sigwait", sigwait_kind},
+		{"raw", raw_kind}, {"ends", ends_kind}, {"forks", forks_kind}, {"waits", waits_kind},
+		{"signals", signals_kind}, {"stack", stack_kind}};
 
 	signal(SIGUSR1, handle);
 	for (size_t i = 0; count == 2 && i < sizeof(kinds) / sizeof(*kinds); i++)

@@ -253,6 +253,16 @@ static void sort_all(struct run *run, struct run_place *places, size_t count)
 	free(all);
 }
 
+/* Gauges' streams may stand anywhere in it. */
+static const struct store_stream_list *list_in_order(const struct run *run, unsigned part)
+{
+	const struct store_reader *reader = run->parts[part].reader;
+
+	return store_reader_timed_count(reader) == store_reader_stream_count(reader)
+		       ? store_reader_stream_list(reader)
+		       : NULL;
+}
+
 /* Most stores have them in order already, and finished ones say so. */
 static void sort(struct run *run, struct run_place *places, size_t count)
 {
@@ -262,7 +272,7 @@ static void sort(struct run *run, struct run_place *places, size_t count)
 	for (size_t i = 1; i < count; i++) {
 		if (places[i - 1].part != part) {
 			part = places[i - 1].part;
-			list = store_reader_stream_list(run->parts[part].reader);
+			list = list_in_order(run, part);
 		}
 		if (list && places[i].part == part)
 			continue;

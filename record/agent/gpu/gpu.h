@@ -170,12 +170,12 @@ uint64_t gpu_correlation(void);
 /* The calling thread started an operation in a call that began at begin_ns: writes correlation id, call
  * path and the call's span. Correlation ids are unique in a process and not 0. */
 void gpu_launched(uint64_t correlation, uint64_t begin_ns);
-/* Called after each launch, with the path's node in the calling thread's tree; NULL: nobody asks. */
-struct thread;
-extern void (*gpu_launch_watch)(struct thread *t, uint32_t node);
 /* The same of a call that has started one kernel for certain: where its operation never comes, it is counted
  * as lost. */
 void gpu_kernel_launched(uint64_t correlation, uint64_t begin_ns);
+/* Called after each launch, with the path's node in the calling thread's tree; NULL: nobody asks. */
+struct thread;
+extern void (*gpu_launch_watch)(struct thread *t, uint32_t node);
 
 /* Correlation id of the last such call of this thread, 0: none since this was last asked. Who asks right
  * after a launch knows its kernel (nccl.c). */

@@ -217,15 +217,28 @@ static const char *collector_tell(void)
 	return NULL;
 }
 
+static uint32_t calls_look(void)
+{
+	uint32_t found;
+
+	inject_fork_enter();
+	found = inject_calls_look();
+	inject_fork_leave();
+	return found;
+}
+
 /* The thread that has loaded the agent may still be in the loader, which it then waits for. */
 static uint32_t calls_begin(void)
 {
 	static const struct timespec shortly = {0, 1000000};
-	uint32_t found = 0;
+	uint32_t found;
 
 	inject_calls_begin(inject.order.locks);
-	for (unsigned i = 0; i < CALLS_LOOKS && !(found = inject_calls_look()); i++)
-		nanosleep(&shortly, NULL);
+	found = calls_look();
+	for (unsigned i = 1; i < CALLS_LOOKS && !found && inject_calls_are_wanted(); i++) {
+		nanosleep(&shortly, NULL); /* not between enter and leave: forks would wait */
+		found = calls_look();
+	}
 	return found;
 }
 
@@ -333,11 +346,11 @@ static void *agent_thread(void *unused)
 	}
 	inject_fork_enter();
 	why = begin(&threads);
-	if (!why)
-		slots = calls_begin();
 	inject_fork_leave();
-	if (!why)
+	if (!why) {
+		slots = calls_begin();
 		inject_gpu_begin();
+	}
 	say(why ? INJECT_REFUSED : INJECT_BEGUN, threads, slots, why);
 	if (!why)
 		work();

@@ -2,7 +2,6 @@
 /* inject_calls.c - see inject_calls.h. */
 #include "record/agent/inject/inject_calls.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "record/agent/inject/inject_io.h"
@@ -73,6 +72,11 @@ uint32_t inject_calls_look(void)
 {
 	mpi_look();
 	return inject_slots_look();
+}
+
+bool inject_calls_are_wanted(void)
+{
+	return count > 0;
 }
 
 void inject_calls_end(void)

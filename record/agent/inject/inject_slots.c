@@ -268,6 +268,8 @@ static int object_look(struct dl_phdr_info *info, size_t bytes, void *context)
 		slots.added = info->dlpi_adds;
 		slots.removed = info->dlpi_subs;
 		slots.is_seen = true;
+		if (walk->is_new) /* the list may be shorter now */
+			memset(slots.is_pending, 0, sizeof(slots.is_pending));
 	}
 	if (!walk->is_new && place < OBJECTS_MAX && !slots.is_pending[place])
 		return 0;

@@ -140,11 +140,12 @@ static void range_close(struct thread *t, const void *function)
 	struct ranges *ranges = ranges_of(t);
 	unsigned at = find(ranges, function);
 	uint64_t now_ns = process_now_ns();
-	struct range *range = &ranges->open[at - 1];
+	struct range *range;
 	char text[sizeof("name=step,optimizer=") + OPTIMIZER_BYTES];
 
 	if (!at)
 		return;
+	range = &ranges->open[at - 1];
 	ranges->depth = at - 1;
 	put(t, range, STORE_OP_RANGE, range->begin_ns, now_ns, range->text);
 	if (!is_step(ranges, range))

@@ -13,6 +13,7 @@
 #define PROLOGUE_SCAN_FRAME_MAX (UINT64_C(1) << 20) /* bytes, of frames with another base than SP */
 #define CALLED_STACK_MAX 4096u			    /* bytes in which a caller is sought */
 #define CALLED_CODE_MAX 65536u			    /* of a function */
+#define CALLED_SCANS_MAX 16u			    /* of functions: each may be 3000 instructions long */
 #define STANDING_BYTES_MAX 512u			    /* of an interpreter's frame, and of what is below it */
 #define STANDING_WORDS 16u
 #define MADE_CODE_BYTES (UINT64_C(256) << 20) /* a JIT compiler keeps its code together */
@@ -193,9 +194,9 @@ static uint64_t called_at(struct unwinder *u, uint64_t address)
 }
 
 /* The word at `at` of the stack is the return address of a call of the function that comes to `next` with
- * that much on the stack. */
-static bool is_caller(
-	struct unwinder *u, const struct cfi_module *module, uint64_t next, uint64_t at, uint64_t address)
+ * that much on the stack. *scans: how many functions may still be scanned. */
+static bool is_caller(struct unwinder *u, const struct cfi_module *module, uint64_t next, uint64_t at,
+	uint64_t address, unsigned *scans)
 {
 	uint64_t function;
 
@@ -203,6 +204,7 @@ static bool is_caller(
 		return false;
 	function = called_at(u, address);
 	return function >= module->begin && function <= next && next - function < CALLED_CODE_MAX &&
+	       (*scans)-- &&
 	       prologue_scan_depth(function, next, module->begin, module->end, &u->space.memory,
 		       &u->reading) == (int64_t)(at - u->registers.value[ARCH_SP]);
 }
@@ -213,12 +215,15 @@ static bool caller_find(struct unwinder *u, uint64_t next, struct prologue_scan 
 {
 	const struct cfi_module *module = u->space.module_find(u->space.context, next - 1);
 	uint64_t sp = u->registers.value[ARCH_SP], word;
+	unsigned scans = CALLED_SCANS_MAX;
 
-	for (uint64_t at = sp; module && !u->space.is_go && at < sp + CALLED_STACK_MAX; at += 8) {
+	if (!module || u->space.is_go)
+		return false;
+	for (uint64_t at = sp; scans && at < sp + CALLED_STACK_MAX; at += 8) {
 		if (at < u->space.memory.low || at + 8 > u->space.memory.high)
 			return false; /* each word would take a call of the kernel */
 		memcpy(&word, (const void *)(uintptr_t)(at + u->space.memory.shift), sizeof(word));
-		if (is_caller(u, module, next, at, word)) {
+		if (is_caller(u, module, next, at, word, &scans)) {
 			*scan = (struct prologue_scan){.base = ARCH_SP, .cfa_offset = (int32_t)(at - sp) + 8};
 			return true;
 		}
