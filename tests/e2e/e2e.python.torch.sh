@@ -42,6 +42,16 @@ for layout in "" -DWIDE; do
 	printf '%s\n' "10 first backward" "10 first forward" "20 measured forward" "10 second backward" "10 second forward" \
 		"20 thread forward" | sort >wanted
 	same_file "kernels by the code that they belong to $layout" wanted got
+	# Four threads whose functions have the same numbers: one makes some that never launch, one's backward pass
+	# has a forward and a backward pass of its own, which stay where they are.
+	both threads "${fake[@]}" threads
+	hpct-slice threads.hpct --time @known --op kernel --format tsv | tsv '$c["op"] == "kernel" {
+		path = $c["path"]
+		from = match(path, /;(layer_[a-z]*|no_layer);/) ? substr(path, RSTART + 1, RLENGTH - 2) : "thread"
+		print from, path ~ /;<backward>;/ ? "backward" : "forward" }' | sort | uniq -c | awk '{ $1 = $1 } 1' | sort >got
+	printf '%s\n' "10 layer_one forward" "9 layer_one backward" "10 layer_two forward" "9 layer_two backward" \
+		"10 layer_again forward" "$((9 * 8)) layer_again backward" "$((1 + 1 + 10 + 8 + 40)) thread forward" | sort >wanted
+	same_file "kernels of several forward threads $layout" wanted got
 done
 
 # A library whose symbols the agent cannot read works as without it.
