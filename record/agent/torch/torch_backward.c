@@ -6,16 +6,16 @@
  * Linear.forward's autograd's        Engine::thread_main          AddmmBackward0 (7)  launch reads main  step
  * Linear.forward  <backward>  AddmmBackward0::apply  ...
  *
- * Autograd numbers the backward functions that operators make, in each thread from 0 on, and makes them before
- * the operator's kernels are launched: the first launch with a new number tells where its operator was called,
- * as its path is unwound anyway. Views launch nothing, so theirs is another operator's: they are told apart by
- * name. What runs in the forward thread itself stays where it is.
+ * Autograd numbers the backward functions that operators make, in each thread from 0 on, and makes them
+ * before the operator's kernels are launched: the first launch with a new number tells where its operator was
+ * called, as its path is unwound anyway. Views launch nothing, so theirs is another operator's: they are told
+ * apart by name. What runs in the forward thread itself stays where it is.
  *
- * Where a RecordFunction keeps the number and the forward thread's is not part of its interface. The number is
- * the word that equals autograd's own count in one operator after the other: for that PyTorch tells of
- * operators, from the process's first launch on, until it is found. The thread is a word behind it that is 0 in
- * operators, and in backward functions, one after the other, that of a thread which made that number. Nothing
- * is told before both are known.
+ * Where a RecordFunction keeps the number and the forward thread's is not part of its interface. The number
+ * is the word that equals autograd's own count in one operator after the other: for that PyTorch tells of
+ * operators, from the process's first launch on, until it is found. The thread is a word behind it that is 0
+ * in operators, and in backward functions, one after the other, that of a thread which made that number.
+ * Nothing is told before both are known.
  */
 #include <errno.h>
 #include <string.h>
@@ -90,7 +90,7 @@ static bool forward_find(struct openmp_origin *origin, struct identity of)
 /* ---- where the numbers are ---- */
 
 static _Atomic unsigned number_place, maker_place; /* in words; 0: not known */
-static _Atomic uint64_t zeros = ~UINT64_C(0);	   /* places of words that were 0 in all operators looked at */
+static _Atomic uint64_t zeros = ~UINT64_C(0); /* places of words that were 0 in all operators looked at */
 static atomic_flag is_searching = ATOMIC_FLAG_INIT;
 static struct {
 	uint64_t last;
