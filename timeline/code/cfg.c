@@ -52,11 +52,11 @@ struct cfg_builder {
 	struct cfg *cfg;
 	struct cfg_area areas[CFG_RANGES_MAX];
 	unsigned area_count;
-	struct cfg_list work;	   /* uint64_t: addresses to decode */
-	struct cfg_list transfers; /* struct cfg_transfer */
-	struct cfg_list links;	   /* struct cfg_link */
-	struct cfg_list jumps;	   /* uint64_t: indirect jumps not yet examined */
-	struct cfg_list unknown;   /* uint64_t: indirect jumps without a known table */
+	struct cfg_list work;	      /* uint64_t: addresses to decode */
+	struct cfg_list transfers;    /* struct cfg_transfer */
+	struct cfg_list links;	      /* struct cfg_link */
+	struct cfg_list jumps;	      /* uint64_t: indirect jumps not yet examined */
+	struct cfg_list unknown;      /* uint64_t: indirect jumps without a known table */
 	struct jump_effects *effects; /* NULL: no jump was examined, or no memory */
 	bool failed;
 };
@@ -304,10 +304,9 @@ static void follow_jump(struct cfg_builder *builder, uint64_t jump)
 
 	if (!is_listed && !builder->effects)
 		builder->effects = calloc(1, sizeof *builder->effects);
-	if (is_listed ||
-		(jump_table_find(
-			 builder->decoder, &window, jump, builder->effects, builder->budget, &table) &&
-			follow_table(builder, &table, jump)))
+	if (is_listed || (jump_table_find(builder->decoder, &window, jump, builder->effects, builder->budget,
+				  &table) &&
+				 follow_table(builder, &table, jump)))
 		builder->cfg->tables++;
 	else
 		add_address(builder, &builder->unknown, jump);

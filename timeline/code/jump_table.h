@@ -39,8 +39,8 @@ struct jump_effects {
 	struct effect effect[JUMP_EFFECTS];
 };
 
-/* The table of the jump at `jump` (in the window). `effects`: of the same function; NULL: none are kept. False:
- * unknown form, or a spent budget. */
+/* The table of the jump at `jump` (in the window). `effects`: of the same function; NULL: none are kept.
+ * False: unknown form, or a spent budget. */
 bool jump_table_find(struct decoder *decoder, const struct jump_window *window, uint64_t jump,
 	struct jump_effects *effects, struct parse_budget *budget, struct jump_table *table);
 
