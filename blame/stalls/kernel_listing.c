@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "blame/stalls/cause_chain.h"
+#include "blame/stalls/kernel.h"
 #include "timeline/debug/demangle.h"
 
 #define FEEDING_LEAST 0.01 /* of a kernel's samples, that wait for an instruction whose own wait is sought \

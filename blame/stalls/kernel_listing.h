@@ -11,8 +11,17 @@
 #ifndef BLAME_KERNEL_LISTING_H
 #define BLAME_KERNEL_LISTING_H
 
-#include "blame/stalls/kernel.h"
+#include <stdint.h>
+
+#include "blame/stalls/stall.h"
 #include "store/base/arena.h"
+#include "store/base/error.h"
+
+struct gpu_instruction;
+struct gpu_isa;
+struct gpu_set;
+struct kernel;
+struct kernel_function;
 
 /* ---- one instruction ---- */
 
