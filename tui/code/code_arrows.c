@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #define SHARE_CELLS 4
-#define SHARE_LEAST 0.005 /* of the stalls, that is drawn */
 
 struct arrows {
 	struct grid *grid;
@@ -40,7 +39,7 @@ static void put_share(const struct arrows *arrows, uint32_t row, double share)
 {
 	char text[16];
 
-	snprintf(text, sizeof(text), share < 0.01 ? "<1%%" : "%.0f%%", 100 * share);
+	snprintf(text, sizeof(text), "%.0f%%", 100 * share);
 	grid_text_right(
 		arrows->grid, line_of(arrows, row), arrows->area.column, SHARE_CELLS, text, arrows->style);
 }
@@ -123,7 +122,7 @@ void code_arrows_draw(const struct code_page *page, struct grid *grid, struct gr
 	if (sources->is_feeding) /* the instruction itself does not wait */
 		arrows.style = GRID_GREY;
 	for (uint32_t i = 0; i < of->source_count; i++)
-		if (sources[i].share >= SHARE_LEAST)
+		if (sources[i].share >= CODE_SHARE_LEAST)
 			take_cause(&arrows, code_page_row_of(page, sources[i].at), sources[i].share);
 	draw_line(&arrows);
 	draw_edges(&arrows);
@@ -131,7 +130,7 @@ void code_arrows_draw(const struct code_page *page, struct grid *grid, struct gr
 	for (uint32_t i = 0; i < of->source_count; i++) {
 		uint32_t row = code_page_row_of(page, sources[i].at);
 
-		if (sources[i].share < SHARE_LEAST || row == use || !is_shown(&arrows, row))
+		if (sources[i].share < CODE_SHARE_LEAST || row == use || !is_shown(&arrows, row))
 			continue;
 		put_share(&arrows, row, sources[i].share);
 		put_end(&arrows, row, grid->is_ascii ? '>' : 0x25b8);

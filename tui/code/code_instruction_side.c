@@ -64,7 +64,7 @@ static void draw_instruction(const struct code_page *page, struct grid *grid, in
 {
 	const struct listing_instruction *of = &page->listing.instructions[number];
 	char text[LABEL_BYTES], percent[CODE_PERCENT];
-	int left = area.column;
+	int left = area.column, end;
 
 	code_percent(percent, page, of->all);
 	grid_text_right(grid, row, left + at.percent, PERCENT_CELLS, percent, GRID_TEXT);
@@ -78,14 +78,14 @@ static void draw_instruction(const struct code_page *page, struct grid *grid, in
 	snprintf(text, sizeof(text), "%" PRIx64, of->address);
 	grid_text_right(grid, row, left + at.address, ADDRESS_CELLS, text, GRID_GREY);
 	text_clean(text, sizeof(text), of->text, grid->is_ascii);
-	grid_text(grid, row, left + at.text, area.columns - at.text, text, GRID_TEXT);
+	end = grid_text(grid, row, left + at.text, area.columns - at.text, text, GRID_TEXT);
 	if (is_linked(page, of)) {
 		grid_put(grid, row, left, '*', GRID_HEADING);
 		grid_mark(grid, row, left + at.text, area.columns - at.text, GRID_BOLD);
 	}
 	if (number == page->at) {
 		grid_put(grid, row, left, '>', page->side == CODE_INSTRUCTIONS ? GRID_HEADING : GRID_TEXT);
-		grid_mark(grid, row, left + at.text, area.columns - at.text, GRID_BOLD | GRID_UNDERLINE);
+		grid_mark(grid, row, left + at.text, end - left - at.text, GRID_BOLD | GRID_UNDERLINE);
 	}
 }
 
@@ -141,7 +141,7 @@ static void turn_page(struct code_page *page, uint32_t count, int rows)
 	uint32_t row = code_page_row_of(page, page->at);
 	struct code_window window = {count, row, row, rows};
 
-	if (of->source_count)
+	if (of->source_count && page->listing.sources[of->first_source].share >= CODE_SHARE_LEAST)
 		window.other = code_page_row_of(page, page->listing.sources[of->first_source].at);
 	page->top = code_top(&window, page->top, page->rows);
 	page->rows = rows;

@@ -172,7 +172,7 @@ void code_move_to_cause(struct session *session, struct code_page *page)
 		page->side = CODE_INSTRUCTIONS;
 		return;
 	}
-	if (!of->source_count) {
+	if (!of->source_count || page->listing.sources[of->first_source].share < CODE_SHARE_LEAST) {
 		say_no_cause(session, of);
 		return;
 	}

@@ -12,6 +12,7 @@
 #include "tui/session/session.h"
 
 #define CODE_TRAIL 32
+#define CODE_SHARE_LEAST 0.05 /* of an instruction's stalls, that a cause explains to be shown */
 
 enum code_side { CODE_INSTRUCTIONS, CODE_SOURCE };
 

@@ -23,6 +23,16 @@ static const struct {
 	[STALL_OTH] = {'O', GRID_COPY_IN},
 	[STALL_SLP] = {'Z', GRID_BLOCK + 8}};
 
+/* What has less than half of a cell is a letter alone, so that blocks stand for many samples. */
+static enum grid_style ink_of(unsigned stall)
+{
+	unsigned style = looks[stall].style;
+
+	if (style >= GRID_BLOCK)
+		return (enum grid_style)(style - GRID_BLOCK + GRID_INK);
+	return style == GRID_MIXED ? GRID_GREY : GRID_WARNING;
+}
+
 void stall_order_take(struct stall_order *order, const double by[STALL_COUNT])
 {
 	for (unsigned stall = 0; stall < STALL_COUNT; stall++) {
@@ -48,6 +58,7 @@ void stall_bar_draw(struct grid *grid, int row, int column, int cells, const dou
 {
 	double sum = sum_of(by), passed = 0;
 	int length = most > 0 ? (int)(sum / most * cells + 0.5) : 0, at = 0;
+	bool is_block = length > 0;
 
 	if (sum <= 0 || cells <= 0)
 		return;
@@ -56,8 +67,10 @@ void stall_bar_draw(struct grid *grid, int row, int column, int cells, const dou
 		passed += by[order->stalls[i]];
 		/* a cell has the reason that holds its middle */
 		while (at < length && (at + 0.5) / length * sum <= passed) {
-			grid_put(grid, row, column + at, (unsigned char)looks[order->stalls[i]].letter,
-				looks[order->stalls[i]].style);
+			unsigned stall = order->stalls[i];
+
+			grid_put(grid, row, column + at, (unsigned char)looks[stall].letter,
+				is_block ? looks[stall].style : ink_of(stall));
 			at++;
 		}
 	}

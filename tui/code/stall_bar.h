@@ -17,7 +17,7 @@ struct stall_order {
 };
 void stall_order_take(struct stall_order *order, const double by[STALL_COUNT]);
 
-/* Draws the sum of `by` beside `most`, which has all of `cells`; what is not 0 has one cell at least. */
+/* Draws the sum of `by` beside `most`, which has all of `cells`; what is not 0 has a letter at least. */
 void stall_bar_draw(struct grid *grid, int row, int column, int cells, const double by[STALL_COUNT],
 	const struct stall_order *order, double most);
 

@@ -254,7 +254,7 @@ static size_t put_chain(
 		const struct listing_instruction *of = &listing->instructions[at];
 		const struct listing_source *source = &listing->sources[of->first_source];
 
-		if (!of->source_count || source->share < 0.1)
+		if (!of->source_count || source->share < CODE_SHARE_LEAST)
 			break;
 		for (unsigned i = 0; i <= step; i++)
 			if (met[i] == source->at)
