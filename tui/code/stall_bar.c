@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LEGEND_LEAST 0.0005 /* of the samples: less would read 0.0 % */
+
 /* Work is green and what is ready grey, as far as the terminal can. Slots are far apart in the tiers of 16
  * and of 8 colours, too (palette.c), for the reasons that are met most. */
 static const struct {
@@ -91,7 +93,7 @@ void stall_bar_legend(struct grid *grid, int row, int column, int cells, const d
 	for (unsigned i = 0; i < STALL_COUNT && sum > 0; i++) {
 		unsigned stall = order->stalls[i];
 
-		if (by[stall] <= 0)
+		if (by[stall] < LEGEND_LEAST * sum)
 			return;
 		snprintf(text, sizeof(text), "%s %.1f %%", stall_bar_name(stall), 100 * by[stall] / sum);
 		if (at + 2 + (int)strlen(text) > end)

@@ -299,17 +299,17 @@ static void status_instruction(const struct code_page *page, char *out, size_t s
 	put_operation(operation, sizeof(operation), of);
 	code_percent(percent, page, of->all);
 	used = (size_t)snprintf(out, size_bytes, "%s  %s %%", operation, percent[0] ? percent : "0");
+	if (waited >= WAITED_LEAST * listing->all) {
+		code_percent(percent, page, waited);
+		snprintf(text, sizeof(text), ", %s %% wait for it", percent);
+		used = add_text(out, size_bytes, used, text);
+	}
 	if (most != STALL_NONE) {
 		snprintf(text, sizeof(text), "  %s %.0f %%", stall_name((enum stall)most),
 			100 * of->by[most] / of->all);
 		used = add_text(out, size_bytes, used, text);
 	}
 	used = put_chain(listing, page->at, out, size_bytes, used);
-	if (waited >= WAITED_LEAST * listing->all) {
-		code_percent(percent, page, waited);
-		snprintf(text, sizeof(text), "; %s %% of all wait for it", percent);
-		used = add_text(out, size_bytes, used, text);
-	}
 	if (most != STALL_NONE) {
 		snprintf(text, sizeof(text), "; %s", stall_about((enum stall)most));
 		add_text(out, size_bytes, used, text);
