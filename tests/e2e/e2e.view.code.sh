@@ -40,7 +40,7 @@ check "the whole screen" shows '7 Code  fault_rolled'
 check "the hottest instruction waits: $(tail -n 2 pane)" shows '170 FADD  82.49 %  GMEM 99 %, waits for 130 LDG 100 %'
 tm send-keys -t v Enter
 check "Enter goes to the cause: $(tail -n 2 pane)" shows '130 LDG  1.76 %'
-check "which many wait for" shows '1.76 %, 82.3'
+check "which many wait for" shows '1.76 %, 82.07 % wait for it'
 tm send-keys -t v Enter
 check "and on to its own" shows '120 IADD3'
 tm send-keys -t v BSpace BSpace

@@ -17,12 +17,12 @@ void code_percent(char out[CODE_PERCENT], const struct code_page *page, double p
 static uint32_t turned(const struct code_window *window, uint32_t room)
 {
 	uint32_t low = window->cursor < window->other ? window->cursor : window->other,
-		 high = window->cursor < window->other ? window->other : window->cursor, middle;
+		 high = window->cursor < window->other ? window->other : window->cursor, above;
 
 	if (high - low >= room)
 		low = high = window->cursor;
-	middle = low + (high - low) / 2;
-	return middle > room / 2 ? middle - room / 2 : 0;
+	above = (room - 1 - (high - low)) / 2; /* rows */
+	return low > above ? low - above : 0;
 }
 
 uint32_t code_top(const struct code_window *window, uint32_t top, int rows)
