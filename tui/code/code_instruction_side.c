@@ -78,7 +78,8 @@ static void draw_instruction(const struct code_page *page, struct grid *grid, in
 	snprintf(text, sizeof(text), "%" PRIx64, of->address);
 	grid_text_right(grid, row, left + at.address, ADDRESS_CELLS, text, GRID_GREY);
 	text_clean(text, sizeof(text), of->text, grid->is_ascii);
-	end = grid_text(grid, row, left + at.text, area.columns - at.text, text, GRID_TEXT);
+	end = grid_text(grid, row, left + at.text, area.columns - at.text,
+		text + text_head(text, page->shift[CODE_INSTRUCTIONS]), GRID_TEXT);
 	if (is_linked(page, of)) {
 		grid_put(grid, row, left, '*', GRID_HEADING);
 		grid_mark(grid, row, left + at.text, area.columns - at.text, GRID_BOLD);

@@ -7,6 +7,7 @@
 
 #include "tui/screen/pattern.h"
 
+#define TEXT_MOST 1000 /* cells */
 #define HOT_LEAST 0.01 /* of the kernel's samples, that [ and ] stop at */
 
 /* ---- steps ---- */
@@ -46,6 +47,14 @@ void code_move_end(struct session *session, struct code_page *page, bool is_last
 		code_page_set(page, is_last ? page->listing.count - 1 : 0);
 	else if (last)
 		code_page_set_line(page, is_last ? last : 1);
+}
+
+void code_move_text(struct code_page *page, int by)
+{
+	int *shift = &page->shift[page->side];
+
+	*shift += by;
+	*shift = *shift < 0 ? 0 : *shift > TEXT_MOST ? TEXT_MOST : *shift;
 }
 
 /* ---- by samples ---- */

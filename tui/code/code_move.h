@@ -11,6 +11,8 @@
 /* By so many lines of the side with the cursor; both ends hold. */
 void code_move_by(struct session *session, struct code_page *page, int by);
 void code_move_end(struct session *session, struct code_page *page, bool is_last);
+/* Text of the side with the cursor by so many cells; not beyond its begin. */
+void code_move_text(struct code_page *page, int by);
 /* To the next instruction, or line, with a hundredth of the kernel's samples; false: there is none. */
 bool code_move_hot(struct code_page *page, bool is_back);
 /* To the one with most samples below those of the cursor's, or least above. False: there is none. */

@@ -143,6 +143,7 @@ static int read_listing(struct session *session, struct code_page *page, struct 
 struct place {
 	char *kernel;
 	uint32_t count, at;
+	unsigned trail_count;
 };
 
 static uint32_t hottest_of(const struct kernel_listing *listing)
@@ -162,12 +163,14 @@ static void put_cursor(struct code_page *page, const struct place *before)
 		       strcmp(before->kernel, page->listing.name) == 0;
 
 	code_page_set(page, is_same ? before->at : hottest_of(&page->listing));
+	if (is_same)
+		page->trail_count = before->trail_count;
 }
 
 static void load(struct session *session, struct code_page *page)
 {
-	struct place before = {
-		page->listing.name ? strdup(page->listing.name) : NULL, page->listing.count, page->at};
+	struct place before = {page->listing.name ? strdup(page->listing.name) : NULL, page->listing.count,
+		page->at, page->trail_count};
 	struct error error = {0};
 	int result;
 

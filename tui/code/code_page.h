@@ -29,6 +29,7 @@ struct code_page {
 	bool has_source;	 /* one of the kernel's files was found */
 	size_t searched;	 /* maps and directories when they were looked for */
 	enum code_side side;
+	int shift[2];		  /* by side: cells of text that are left of the screen */
 	uint32_t top, source_top; /* row, and line, at the top of each side */
 	int rows, source_rows;	  /* on the screen */
 	uint32_t trail[CODE_TRAIL];

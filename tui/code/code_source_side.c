@@ -43,7 +43,8 @@ static void draw_line(const struct code_page *page, const struct source *source,
 		stall_bar_draw(grid, row, left + at.bar, at.bar_cells, of->by, order, page->lines.most);
 	}
 	source_line_text(source, line, at.tab, text, grid->is_ascii);
-	grid_text(grid, row, left + at.text, area.columns - at.text, text, of ? GRID_TEXT : GRID_GREY);
+	grid_text(grid, row, left + at.text, area.columns - at.text,
+		text + text_head(text, page->shift[CODE_SOURCE]), of ? GRID_TEXT : GRID_GREY);
 	if (!is_cursor)
 		return;
 	grid_put(grid, row, left, '>', page->side == CODE_SOURCE ? GRID_HEADING : GRID_TEXT);

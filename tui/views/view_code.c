@@ -15,7 +15,8 @@
 #include "tui/views/views.h"
 
 #define SPLIT_COLUMNS 100
-#define LEGEND_ROWS 8 /* of the pane, that have room for one of reasons */
+#define INSTRUCTION_COLUMNS 100 /* more would be blank: the source has them */
+#define LEGEND_ROWS 8		/* of the pane, that have room for one of reasons */
 #define CHAIN_STEPS 4u
 #define WAITED_LEAST 0.01 /* of the samples, that wait for an instruction, are worth a word */
 
@@ -24,7 +25,8 @@
 static void draw_split(struct session *session, struct code_page *page, struct grid *grid,
 	struct grid_area area, const struct stall_order *order)
 {
-	int left = area.columns / 2;
+	int half = area.columns - area.columns / 2 - 1,
+	    left = area.columns - 1 - (half < INSTRUCTION_COLUMNS ? half : INSTRUCTION_COLUMNS);
 	struct grid_area source = {area.row, area.column, area.rows, left},
 			 instructions = {
 				 area.row, area.column + left + 1, area.rows, area.columns - left - 1};
@@ -158,6 +160,10 @@ static bool act_move(struct session *session, struct code_page *page, enum keys_
 	case KEYS_DO_LEFT:
 	case KEYS_DO_RIGHT:
 		put_side(page, action == KEYS_DO_LEFT ? CODE_SOURCE : CODE_INSTRUCTIONS);
+		return true;
+	case KEYS_DO_LEFT_TEN:
+	case KEYS_DO_RIGHT_TEN:
+		code_move_text(page, action == KEYS_DO_LEFT_TEN ? -10 : 10);
 		return true;
 	default:
 		return false;
@@ -347,7 +353,7 @@ static bool code_status(struct session *session, char *out, size_t size_bytes)
 }
 
 static const struct view_key code_keys[] = {{"j k  J K", "a line; ten; Space, PgUp, PgDn a page"},
-	{"Tab  h l", "source lines, or instructions"},
+	{"Tab  h l", "source lines, or instructions; H L move long lines"},
 	{"Enter  BS", "to the instruction that this one waits for most; back"},
 	{"[ ]", "the instruction or line of 1 % or more before, the next"},
 	{"{ }", "the next hotter one, the next less hot one"}, {"/ n N", "find an instruction, or a line"},
