@@ -106,6 +106,13 @@ done
 LC_ALL=C.UTF-8 hpct-view evil.hpct --print 120x36 --keys "${map}77" >screen
 check "the kernel is found by its name all the same: $(head -n 3 screen)" grep -q 'FADD R5' screen
 check "strange bytes of the source can be read" grep -qF 's\x1B[5mu\x9Bm' screen
+# Intel's code, samples without launches, no lines: the scoreboard's token leads to the message.
+printf 'kernel\toffset\treason\tweight\nfirst_of_two\t0x238\tSbidStall\t90\nfirst_of_two\t0x1e8\tActive\t4\n' >intel.rows
+hpct-import --from gpu-samples intel.rows --binary "$gpu/intel_faults-pvc.zebin" -o intel.hpct || fail "import of Intel's samples"
+LC_ALL=C.UTF-8 hpct-view intel.hpct --print 120x36 --keys 'VVb<Enter>' >screen # 3: no launch, nothing was monitored
+check "no lines is said" grep -q '^ No lines: -lineinfo' screen
+check "the message: $(sed -n 3,20p screen)" grep -qE '1e8 100%┌▸ send \$4' screen
+check "what waits for it" grep -qE '^> +95\.74 G.* GMEM 100% +238     └─ mad' screen
 # Without the code there is a sentence.
 hpct-import --from gpu-samples rows -o bare.hpct || fail "import without code"
 hpct-view bare.hpct --print 120x36 --keys 77 >screen || fail "no code"

@@ -229,7 +229,10 @@ static void code_title(struct session *session, char *out, size_t size_bytes)
 	if (!page || !page->listing.count)
 		return;
 	label_fit(kernel, page->listing.functions[0].name, 40, LABEL_TABLE, session->looks.is_ascii);
-	snprintf(out, size_bytes, "%s  %.1f %% of kernel time", kernel, 100 * page->listing.kernel_share);
+	snprintf(out, size_bytes, "%s", kernel);
+	if (page->listing.time_ns)
+		snprintf(out + strlen(out), size_bytes - strlen(out), "  %.1f %% of kernel time",
+			100 * page->listing.kernel_share);
 }
 
 /* "170 FADD": the operation, without what it works on. */
