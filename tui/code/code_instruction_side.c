@@ -15,7 +15,7 @@
 
 /* Where things stand, from the left edge of the area; 0: not at all. */
 struct columns {
-	int percent, bar, bar_cells, reason, line, address, arrows, text;
+	int percent, samples, bar, bar_cells, reason, line, address, arrows, text;
 };
 
 static struct columns columns_of(int width, bool is_alone)
@@ -23,6 +23,10 @@ static struct columns columns_of(int width, bool is_alone)
 	struct columns columns = {.percent = 1};
 	int at = columns.percent + PERCENT_CELLS + 1;
 
+	if (width >= CODE_SAMPLES_FROM) {
+		columns.samples = at - 1;
+		at += CODE_SAMPLES_CELLS;
+	}
 	columns.bar = at;
 	columns.bar_cells = width >= 90 ? 12 : width >= 60 ? 8 : 6;
 	at += columns.bar_cells + 1;
@@ -68,6 +72,9 @@ static void draw_instruction(const struct code_page *page, struct grid *grid, in
 
 	code_percent(percent, page, of->all);
 	grid_text_right(grid, row, left + at.percent, PERCENT_CELLS, percent, GRID_TEXT);
+	code_samples(percent, page, of->all);
+	if (at.samples)
+		grid_text_right(grid, row, left + at.samples, CODE_SAMPLES_CELLS, percent, GRID_GREY);
 	stall_bar_draw(grid, row, left + at.bar, at.bar_cells, of->by, order, most);
 	put_reason(text, sizeof(text), of);
 	if (at.reason)
@@ -115,6 +122,9 @@ static void draw_heading(
 	int left = area.column;
 
 	grid_text_right(grid, area.row, left + at.percent, PERCENT_CELLS, "percent", GRID_HEADING);
+	if (at.samples)
+		grid_text_right(
+			grid, area.row, left + at.samples, CODE_SAMPLES_CELLS, "samples", GRID_HEADING);
 	grid_text(grid, area.row, left + at.bar, at.bar_cells, "stalls", GRID_HEADING);
 	if (at.reason)
 		grid_text(grid, area.row, left + at.reason, REASON_CELLS, "stall", GRID_HEADING);

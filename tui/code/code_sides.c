@@ -13,6 +13,15 @@ void code_percent(char out[CODE_PERCENT], const struct code_page *page, double p
 		snprintf(out, CODE_PERCENT, percent < 0.005 ? "<0.01" : "%.2f", percent);
 }
 
+void code_samples(char out[CODE_PERCENT], const struct code_page *page, double part)
+{
+	double count = part / (page->listing.period ? (double)page->listing.period : 1);
+
+	out[0] = '\0';
+	if (part > 0)
+		snprintf(out, CODE_PERCENT, count < 1e9 ? "%.0f" : "%.3g", count);
+}
+
 /* The cursor's row in the middle, or the middle between both. */
 static uint32_t turned(const struct code_window *window, uint32_t room)
 {

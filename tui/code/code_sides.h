@@ -18,6 +18,11 @@ void code_instructions_draw(struct code_page *page, struct grid *grid, struct gr
 /* "12.40" of the kernel's samples, "" for nothing. */
 #define CODE_PERCENT 16
 void code_percent(char out[CODE_PERCENT], const struct code_page *page, double part);
+/* "51234": how many samples that are, "" for none. */
+void code_samples(char out[CODE_PERCENT], const struct code_page *page, double part);
+/* Sides of so many columns have them beside the percentages, in so many cells. */
+#define CODE_SAMPLES_FROM 90
+#define CODE_SAMPLES_CELLS 9
 
 /* The rows of one side that are on the screen. */
 struct code_window {

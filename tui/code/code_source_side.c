@@ -11,7 +11,7 @@
 
 /* Where things stand, from the left edge of the area. */
 struct columns {
-	int percent, bar, bar_cells, text;
+	int percent, samples, bar, bar_cells, text; /* samples: 0: not at all */
 	unsigned tab; /* cells: deep lines would have no text in a narrow area */
 };
 
@@ -21,6 +21,10 @@ static struct columns columns_of(int width)
 		.percent = 1 + LINE_CELLS, .tab = width >= 90 ? SOURCE_TAB : SOURCE_TAB / 2};
 
 	columns.bar = columns.percent + PERCENT_CELLS + 1;
+	if (width >= CODE_SAMPLES_FROM) {
+		columns.samples = columns.bar - 1;
+		columns.bar += CODE_SAMPLES_CELLS;
+	}
 	columns.bar_cells = width >= 90 ? 12 : width >= 70 ? 10 : width >= 50 ? 6 : 4;
 	columns.text = columns.bar + columns.bar_cells + 1;
 	return columns;
@@ -40,6 +44,9 @@ static void draw_line(const struct code_page *page, const struct source *source,
 	if (of) {
 		code_percent(percent, page, of->all);
 		grid_text_right(grid, row, left + at.percent, PERCENT_CELLS, percent, GRID_TEXT);
+		code_samples(percent, page, of->all);
+		if (at.samples)
+			grid_text_right(grid, row, left + at.samples, CODE_SAMPLES_CELLS, percent, GRID_GREY);
 		stall_bar_draw(grid, row, left + at.bar, at.bar_cells, of->by, order, page->lines.most);
 	}
 	source_line_text(source, line, at.tab, text, grid->is_ascii);
@@ -86,6 +93,9 @@ static void draw_heading(
 	int end = area.column + at.text;
 
 	grid_text_right(grid, area.row, area.column + at.percent, PERCENT_CELLS, "percent", GRID_HEADING);
+	if (at.samples)
+		grid_text_right(grid, area.row, area.column + at.samples, CODE_SAMPLES_CELLS, "samples",
+			GRID_HEADING);
 	grid_text(grid, area.row, area.column + at.bar, at.bar_cells, "stalls", GRID_HEADING);
 	label_file(text, source->file.found, 0, area.columns - at.text, grid->is_ascii);
 	end = grid_text(grid, area.row, end, area.columns - at.text, text, GRID_HEADING);

@@ -307,7 +307,9 @@ static void status_instruction(const struct code_page *page, char *out, size_t s
 			most = stall;
 	put_operation(operation, sizeof(operation), of);
 	code_percent(percent, page, of->all);
-	used = (size_t)snprintf(out, size_bytes, "%s  %s %%", operation, percent[0] ? percent : "0");
+	code_samples(text, page, of->all);
+	used = (size_t)snprintf(out, size_bytes, "%s  %s %% (%s)", operation, percent[0] ? percent : "0",
+		text[0] ? text : "0");
 	if (waited >= WAITED_LEAST * listing->all) {
 		code_percent(percent, page, waited);
 		snprintf(text, sizeof(text), ", %s %% wait for it", percent);
@@ -330,7 +332,7 @@ static void status_line(
 {
 	const struct code_line *of = code_lines_find(&page->lines, page->line);
 	const char *path = page->file == LISTING_NO_FILE ? "" : page->listing.files[page->file].path;
-	char file[LABEL_BYTES], percent[CODE_PERCENT];
+	char file[LABEL_BYTES], percent[CODE_PERCENT], samples[CODE_PERCENT];
 
 	label_file(file, path_base(path), (int)page->line, 40, session->looks.is_ascii);
 	if (!of) {
@@ -338,8 +340,9 @@ static void status_line(
 		return;
 	}
 	code_percent(percent, page, of->all);
-	snprintf(out, size_bytes, "%.200s  %s %%  %u instruction%s", file, percent[0] ? percent : "0",
-		of->count, of->count == 1 ? "" : "s");
+	code_samples(samples, page, of->all);
+	snprintf(out, size_bytes, "%.200s  %s %% (%s samples)  %u instruction%s", file,
+		percent[0] ? percent : "0", samples[0] ? samples : "0", of->count, of->count == 1 ? "" : "s");
 }
 
 static bool code_status(struct session *session, char *out, size_t size_bytes)
