@@ -33,6 +33,7 @@ static int sample_compare(const void *left, const void *right)
 static bool place_of(struct run *run, uint32_t context, struct kernels_sample *sample)
 {
 	const struct run_context *c = run_context(run, context);
+	const struct run_function *kernel = run_context_kernel(run, context);
 	const struct run_scope *scope;
 	const char *name;
 	char *end;
@@ -47,7 +48,10 @@ static bool place_of(struct run *run, uint32_t context, struct kernels_sample *s
 	if (end != name + 16)
 		return false;
 	sample->address = strtoull(name + 19, &end, 16);
-	sample->function = run_function(run, run_scope(run, scope->parent)->function)->name;
+	/* Between the sampled function and its instruction inlined ones may stand. */
+	if (!kernel)
+		kernel = run_function(run, run_scope(run, scope->parent)->function);
+	sample->function = kernel->name;
 	return !*end;
 }
 
