@@ -24,7 +24,8 @@ static const struct report_column columns[] = {{"kernel", REPORT_TEXT}, {"time_n
 	{"to_loop_line", REPORT_NUMBER}, {"to_address", REPORT_NUMBER}, {"to_instruction", REPORT_TEXT},
 	{"text", REPORT_TEXT}, {"chain", REPORT_TEXT}, {"run_low", REPORT_NUMBER},
 	{"run_high", REPORT_NUMBER}, {"run_least", REPORT_NUMBER}, {"run_most", REPORT_NUMBER},
-	{"exact_percent", REPORT_PERCENT}, {"cut_percent", REPORT_PERCENT}};
+	{"exact_percent", REPORT_PERCENT}, {"cut_percent", REPORT_PERCENT},
+	{"utilization_percent", REPORT_PERCENT}};
 
 /* What all rows need. */
 struct rows {
@@ -138,6 +139,10 @@ static void row_end(const struct rows *rows, const struct kernel *kernel)
 	else
 		report_none(rows->report);
 	report_real(rows->report, advise_percent(share->cut, whole));
+	if (kernel->expected > 0)
+		report_real(rows->report, advise_percent(kernel->total, kernel->expected));
+	else
+		report_none(rows->report);
 	report_row(rows->report);
 }
 

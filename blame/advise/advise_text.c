@@ -185,6 +185,10 @@ static void text_kernel(FILE *out, struct run *run, const struct kernels *kernel
 		fprintf(out, ", %.1f %% in code that the run does not keep",
 			advise_percent(kernel->unread, kernel->total));
 	fprintf(out, "\n");
+	if (kernel->expected > 0)
+		fprintf(out, "  utilization %.1f %%: on average %.1f of %u multiprocessors had work\n",
+			advise_percent(kernel->total, kernel->expected),
+			kernel->total / kernel->expected * kernel->multiprocessors, kernel->multiprocessors);
 	text_share(out, &kernel->share);
 	fprintf(out, "  causes found for %.1f %% of dependency stalls, single dependency coverage %.2f\n",
 		explained, single);

@@ -8,10 +8,9 @@
 
 #include "blame/stalls/kernels_internal.h"
 #include "store/base/array.h"
-#include "store/base/attribute.h"
 #include "timeline/base/glob.h"
-#include "timeline/scan/scan.h"
 #include "timeline/stats/instructions.h"
+#include "timeline/sum/sample_rate.h"
 
 /* ---- samples ---- */
 
@@ -55,32 +54,16 @@ static bool place_of(struct run *run, uint32_t context, struct kernels_sample *s
 	return !*end;
 }
 
-/* What the recorder says of the stream: period, multiprocessors; losses. */
 static int facts_read(struct kernels *kernels, uint32_t stream, struct error *error)
 {
-	const struct batch *batch;
-	struct scan *scan;
-	long count;
-	int rc = scan_open(&scan, kernels->run, stream, STORE_SPANS, 0, STORE_OPEN_NS,
-		STORE_BEGIN | STORE_WHAT | STORE_AMOUNT | STORE_ATTRIBUTES, 0, error);
+	struct sample_facts facts;
+	int rc = sample_facts_read(&facts, kernels->run, stream, error);
 
-	if (rc < 0)
-		return rc;
-	while ((count = scan_next(scan, &batch, error)) > 0)
-		for (size_t i = 0; i < batch->count; i++) {
-			size_t size;
-			const char *text = batch_attributes(kernels->run, batch, i, &size);
-
-			if (batch->what[i] == STORE_OP_LOST)
-				kernels->summary.lost += batch->amount[i];
-			if (batch->what[i] != STORE_OP_MONITORED)
-				continue;
-			kernels->period = attribute_number(text, size, "period", kernels->period);
-			kernels->multiprocessors = (unsigned)attribute_number(
-				text, size, "multiprocessors", kernels->multiprocessors);
-		}
-	scan_close(scan);
-	return count < 0 ? (int)count : 0;
+	kernels->summary.lost += facts.lost;
+	kernels->period = facts.period ? facts.period : kernels->period;
+	if (facts.multiprocessors)
+		kernels->multiprocessors = (unsigned)facts.multiprocessors;
+	return rc;
 }
 
 static int metrics_find(struct kernels *kernels, struct error *error)
@@ -133,7 +116,8 @@ static int samples_read(struct kernels *kernels, const struct select *select, st
 	struct launch_samples_question question = {.begin_ns = select_records_begin_ns(select),
 		.end_ns = select_records_end_ns(select),
 		.wants = select_has_context(select) ? wants : NULL,
-		.own = select};
+		.own = select,
+		.expects = true};
 	int rc = metrics_find(kernels, error);
 
 	question.streams = select_all_streams(select, &question.stream_count);
@@ -290,6 +274,20 @@ static int samples_place(struct kernels *kernels, struct error *error)
 
 /* ---- the whole ---- */
 
+/* What full use of the GPU would give while the kernels run. */
+static void kernels_expect(struct kernels *kernels)
+{
+	size_t count;
+	const struct launch_samples_expected *expected = launch_samples_expected(kernels->read, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct kernel *kernel = kernels_launched(kernels, expected[i].launch);
+
+		if (kernel)
+			kernel->expected += expected[i].weight;
+	}
+}
+
 static int kernel_compare(const void *left, const void *right)
 {
 	const struct kernel *a = left, *b = right;
@@ -386,8 +384,10 @@ int kernels_open(struct kernels **out, struct run *run, const struct select *sel
 		rc = kernels_require(kernels, error);
 	if (rc == 0)
 		rc = kernels_chains(kernels, select, error);
-	if (rc == 0)
+	if (rc == 0) {
+		kernels_expect(kernels);
 		rc = kernels_analyse(kernels, error);
+	}
 	if (rc < 0) {
 		kernels_close(kernels);
 		return rc;
