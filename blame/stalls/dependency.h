@@ -5,8 +5,9 @@
  *
  *   def i --resource--> use j        an edge: a path leads from i to j on which i's value survives
  *
- * Instructions that count (AMD's counters) do not replace each other: a wait until n are left waits for all
- * but the newest n on each path, as far back as another wait tells that no more are under way.
+ * Instructions that count (AMD's counters, NVIDIA's barriers) do not replace each other: a wait until n are
+ * left waits for all but the newest n on each path, as far back as another wait tells that no more are under
+ * way.
  *
  * Going back from j, a definition under a predicate lets the search go on until the union of the predicates
  * met covers that of j; {P} and {!P} together cover all.
