@@ -70,21 +70,29 @@ static void row_kernel(const struct rows *rows, const struct kernel *kernel)
 	report_figure(report, single);
 }
 
-/* "ADDRESS INSTRUCTION STALL PERCENT;...", from the hotspot's definition back to the root. */
-static void row_chain(struct report *report, const struct kernel_function *function, uint32_t from)
+/* "ADDRESS INSTRUCTION STALL PERCENT;...", from the hotspot's definition back to the root; instead of a stall
+ * the link by which a step is no wait; in another function "FUNCTION+ADDRESS". */
+static void row_chain(struct report *report, const struct kernel *kernel,
+	const struct kernel_function *function, uint32_t from)
 {
 	struct cause_step steps[CAUSE_CHAIN_MAX];
-	unsigned count = cause_chain_find(function, from, steps);
-	char text[CAUSE_CHAIN_MAX * 96] = "";
+	unsigned count = cause_chain_find(kernel, function, from, steps);
+	char text[CAUSE_CHAIN_MAX * 256] = "";
 	size_t used = 0;
 
 	for (unsigned i = 0; i < count; i++) {
-		uint32_t at = steps[i].cause->define;
+		const struct cause_step *step = &steps[i];
+		struct advise_place place;
 
-		used += (size_t)snprintf(text + used, sizeof text - used, "%s%" PRIu64 " %.40s %s %.2f",
-			i ? ";" : "", function->code.addresses[at] - function->code.start,
-			function->code.instructions[at].name, stall_name((enum stall)steps[i].cause->stall),
-			100 * steps[i].share);
+		advise_place_find(&place, step->function, step->at);
+		used += (size_t)snprintf(text + used, sizeof text - used,
+			"%s%.100s%s%" PRIu64 " %.40s %s %.2f", i ? ";" : "",
+			step->function == function ? "" : place.function,
+			step->function == function ? "" : "+", place.address,
+			step->function->code.instructions[step->at].name,
+			step->cause ? stall_name((enum stall)step->cause->stall)
+				    : cause_link_name(step->link),
+			100 * step->share);
 	}
 	report_string(report, text);
 }
@@ -110,7 +118,7 @@ static void row_hotspot(struct report *report, const struct kernel *kernel,
 	row_place(report, hotspot->function, cause->define);
 	row_place(report, hotspot->function, cause->use);
 	report_none(report);
-	row_chain(report, hotspot->function, cause->define);
+	row_chain(report, kernel, hotspot->function, cause->define);
 	row_none(report, 4);
 }
 

@@ -355,25 +355,31 @@ static int finish(struct dependency_slice *slice, bool ok, const struct dependen
 	return 0;
 }
 
-int dependency_slice_back(struct dependency_slice *slice, uint32_t use, const struct gpu_set *wanted,
+int dependency_slice_resources(struct dependency_slice *slice, uint32_t use, const struct gpu_set *resources,
 	const struct dependency **edges, size_t *count, struct error *error)
 {
-	const struct gpu_set *uses = &slice->code->instructions[use].uses;
 	bool ok = true;
 
 	slice->edge_count = 0;
-	for (unsigned word = 0; word < sizeof uses->words / sizeof *uses->words; word++) {
-		uint64_t left = uses->words[word] & (wanted ? wanted->words[word] : UINT64_MAX);
-
-		for (; left && ok; left &= left - 1) {
+	for (unsigned word = 0; word < sizeof resources->words / sizeof *resources->words; word++)
+		for (uint64_t left = resources->words[word]; left && ok; left &= left - 1)
 			ok = search(slice, use, word * 64 + (unsigned)__builtin_ctzll(left));
-		}
-	}
 	return finish(slice, ok, edges, count, error);
 }
 
-int dependency_slice_kinds(struct dependency_slice *slice, uint32_t use, unsigned kinds,
+int dependency_slice_back(struct dependency_slice *slice, uint32_t use, const struct gpu_set *wanted,
 	const struct dependency **edges, size_t *count, struct error *error)
+{
+	struct gpu_set resources = slice->code->instructions[use].uses;
+
+	for (unsigned word = 0; wanted && word < sizeof resources.words / sizeof *resources.words; word++)
+		resources.words[word] &= wanted->words[word];
+	return dependency_slice_resources(slice, use, &resources, edges, count, error);
+}
+
+int dependency_slice_nearest(struct dependency_slice *slice, uint32_t use,
+	bool (*is)(const void *own, uint32_t at), const void *own, const struct dependency **edges,
+	size_t *count, struct error *error)
 {
 	bool ok;
 
@@ -382,13 +388,33 @@ int dependency_slice_kinds(struct dependency_slice *slice, uint32_t use, unsigne
 	for (size_t i = 0; i < slice->step_count && ok; i++) {
 		struct step step = slice->steps[i];
 
-		if (kinds >> slice->code->instructions[step.at].kind & 1)
+		if (is(own, step.at))
 			ok = edge_add(slice, step.at, use, step.distance, -1);
 		else
 			ok = visit_before(slice, step.at, step.distance, 0);
 	}
 	forget(slice);
 	return finish(slice, ok, edges, count, error);
+}
+
+struct kinds {
+	const struct gpu_instruction *instructions;
+	unsigned kinds;
+};
+
+static bool is_of_kinds(const void *own, uint32_t at)
+{
+	const struct kinds *kinds = own;
+
+	return kinds->kinds >> kinds->instructions[at].kind & 1;
+}
+
+int dependency_slice_kinds(struct dependency_slice *slice, uint32_t use, unsigned kinds,
+	const struct dependency **edges, size_t *count, struct error *error)
+{
+	const struct kinds own = {slice->code->instructions, kinds};
+
+	return dependency_slice_nearest(slice, use, is_of_kinds, &own, edges, count, error);
 }
 
 /* ---- paths ---- */

@@ -49,6 +49,14 @@ void dependency_slice_free(struct dependency_slice *slice);
  * valid until the next call. Negative: no memory. */
 int dependency_slice_back(struct dependency_slice *slice, uint32_t use, const struct gpu_set *wanted,
 	const struct dependency **edges, size_t *count, struct error *error);
+/* The same of an instruction that uses all of `resources`, whatever it says: of a call, whose function does.
+ */
+int dependency_slice_resources(struct dependency_slice *slice, uint32_t use, const struct gpu_set *resources,
+	const struct dependency **edges, size_t *count, struct error *error);
+/* The nearest instructions before `use` for which `is` holds, one on each path: edges without resources. */
+int dependency_slice_nearest(struct dependency_slice *slice, uint32_t use,
+	bool (*is)(const void *own, uint32_t at), const void *own, const struct dependency **edges,
+	size_t *count, struct error *error);
 /* The nearest instructions of these kinds (bits 1 << enum gpu_kind) before `use`, one on each path: edges
  * without resources. */
 int dependency_slice_kinds(struct dependency_slice *slice, uint32_t use, unsigned kinds,

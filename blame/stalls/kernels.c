@@ -17,7 +17,7 @@
 static int sample_compare(const void *left, const void *right)
 {
 	const struct kernels_sample *a = left, *b = right;
-	int order = strcmp(a->function, b->function);
+	int order = a->function == b->function ? 0 : strcmp(a->function, b->function);
 
 	if (order)
 		return order;
@@ -138,7 +138,7 @@ struct kernel *kernels_named(struct kernels *kernels, const char *name)
 	struct kernel *kernel;
 
 	for (size_t i = 0; i < kernels->count; i++)
-		if (strcmp(kernels->list[i].name, name) == 0)
+		if (kernels->list[i].name == name || strcmp(kernels->list[i].name, name) == 0)
 			return &kernels->list[i];
 	if (!array_widen(&kernels->list, &kernels->capacity, kernels->count, sizeof *kernels->list))
 		return NULL;
@@ -256,15 +256,18 @@ static int sample_place(struct kernels *kernels, struct kernel *kernel, struct g
 	return 0;
 }
 
+/* Samples of one function follow each other. */
 static int samples_place(struct kernels *kernels, struct error *error)
 {
+	struct kernel *kernel = NULL;
 	int rc = 0;
 
 	for (size_t i = 0; i < kernels->sample_count && rc == 0; i++) {
 		const struct kernels_sample *sample = &kernels->samples[i];
-		struct kernel *kernel = kernels_named(kernels, sample->function);
 		struct kernels_binary *binary = kernels_binary_of(kernels, sample->key, sample->address);
 
+		if (!kernel || kernel->name != sample->function)
+			kernel = kernels_named(kernels, sample->function);
 		if (!kernel || !binary)
 			return error_memory(error);
 		rc = sample_place(kernels, kernel, binary->code, sample, error);
