@@ -39,6 +39,12 @@ static inline void arch_registers_read(const ucontext_t *from, uint64_t to[ARCH_
 	to[ARCH_PC] = from->uc_mcontext.pc;
 }
 
+/* The line comes, to be written, while the program goes on. */
+static inline void arch_prefetch_write(const void *at)
+{
+	__builtin_prefetch(at, 1);
+}
+
 static inline uint64_t arch_stack_pointer(const ucontext_t *context)
 {
 	return context->uc_mcontext.sp;
