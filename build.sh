@@ -536,7 +536,7 @@ verb_session() {
 	ensure build bench
 	compile build
 	local picture
-	for picture in readme picture-gauges picture-gauges-plot; do
+	for picture in readme picture-code picture-gauges picture-gauges-plot; do
 		HPCT_BIN=$PWD/build/bin HPCT_GOLDEN_UPDATE=1 bash tests/golden/view.sh "$picture"
 	done
 	PATH=$PWD/build/bin:$PATH

@@ -39,6 +39,12 @@ static inline void arch_registers_read(const ucontext_t *from, uint64_t to[ARCH_
 	to[ARCH_PC] = from->uc_mcontext.pc;
 }
 
+/* The line comes, to be written, while the program goes on. */
+static inline void arch_prefetch_write(const void *at)
+{
+	__builtin_prefetch(at, 1);
+}
+
 /* The registers that identify a frame. */
 static inline void arch_registers_write(ucontext_t *to, const uint64_t from[ARCH_REGISTERS])
 {

@@ -36,6 +36,12 @@ static inline void arch_registers_read(const ucontext_t *from, uint64_t to[ARCH_
 		to[i] = (uint64_t)from->uc_mcontext.gregs[order[i]];
 }
 
+/* The line comes, to be written, while the program goes on. */
+static inline void arch_prefetch_write(const void *at)
+{
+	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)at));
+}
+
 /* The registers that identify a frame. */
 static inline void arch_registers_write(ucontext_t *to, const uint64_t from[ARCH_REGISTERS])
 {
