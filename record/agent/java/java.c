@@ -27,7 +27,8 @@
 
 #define LOOK_NS 5000000 /* between looks for the machine, at first; later ones are rarer */
 #define LOOK_NS_MOST 100000000
-#define LOOKS_MOST 600 /* about a minute */
+#define LOOKS_MOST 600	     /* about a minute */
+#define REFERENCES_MOST 4096 /* HotSpot takes no more */
 #define WANTED_LOOK_NS 200000000
 #define NAME_LOOK_NS 20000000
 #define JNI_OK 0
@@ -39,6 +40,8 @@
 enum vm_function { VM_DETACH = 5, VM_GET_ENVIRONMENT = 6, VM_ATTACH_AS_DAEMON = 7 };
 enum {
 	JNI_CLEAR_EXCEPTION = 17,
+	JNI_PUSH_FRAME = 19,
+	JNI_POP_FRAME = 20,
 	JNI_DELETE_REFERENCE = 23,
 	JNI_GET_OBJECT_CLASS = 31,
 	JNI_GET_FIELD = 94,
@@ -312,18 +315,20 @@ static uint64_t thread_object(struct object *jvmti, struct object *jni)
 
 static void classes_prepare(struct object *jvmti, struct object *jni)
 {
+	const function *functions = jni->table->functions;
 	void **classes = NULL;
 	int32_t count = 0;
 
+	/* References to all of them, given back at once: unless there is room -Xcheck:jni warns. */
+	if (((int (*)(struct object *, int32_t))functions[JNI_PUSH_FRAME])(jni, REFERENCES_MOST))
+		return;
 	if (JVMTI_CALL(jvmti, JVMTI_GET_LOADED_CLASSES, (struct object *, int32_t *, void ***), &count,
 		    &classes))
-		return;
-	for (int32_t i = 0; i < count; i++) {
+		count = 0;
+	for (int32_t i = 0; i < count; i++)
 		class_prepared(jvmti, jni, NULL, classes[i]);
-		((void (*)(struct object *, void *))jni->table->functions[JNI_DELETE_REFERENCE])(
-			jni, classes[i]);
-	}
 	memory_free(jvmti, (void *)classes);
+	((void *(*)(struct object *, void *))functions[JNI_POP_FRAME])(jni, NULL);
 }
 
 /* With collectors that move objects beside the program's threads (Shenandoah's) the call, made at any
