@@ -10,8 +10,7 @@
 #include "blame/stalls/kernel.h"
 #include "timeline/debug/demangle.h"
 
-#define FEEDING_LEAST 0.01 /* of a kernel's samples, that wait for an instruction whose own wait is sought \
-			    */
+#define FEEDING_LEAST 0.01 /* of a kernel's samples, that wait for an instruction */
 
 /* ---- one instruction ---- */
 
