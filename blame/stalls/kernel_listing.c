@@ -10,7 +10,8 @@
 #include "blame/stalls/kernel.h"
 #include "timeline/debug/demangle.h"
 
-#define FEEDING_LEAST 0.01 /* of a kernel's samples, that wait for an instruction */
+/* Of a kernel's samples, that wait for an instruction whose own wait is sought. */
+#define FEEDING_LEAST 0.01
 
 /* ---- one instruction ---- */
 
