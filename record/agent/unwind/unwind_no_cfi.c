@@ -196,23 +196,30 @@ static void read_keep(struct unwinder *u, const struct unwind_rule *rule, uint64
 	u->read_next = (u->read_next + 1) % UNWIND_READ_KEPT;
 }
 
+/* True if the frame pointer points below the return address: it was set up there, whatever the scan has seen. */
+static bool has_frame_pointer(const struct unwinder *u, uint64_t cfa)
+{
+	return u->registers.value[ARCH_FP] == cfa - 16;
+}
+
 /* Where the rule's guess leads to; false: to no place after a call. */
 static bool guess_follow(
 	struct unwinder *u, const struct unwind_rule *rule, bool anywhere, struct unwind_caller *caller)
 {
 	const struct cfi_memory *memory = &u->space.memory;
 	const uint64_t *value = u->registers.value;
+	int16_t fp_words;
 	uint64_t cfa;
 
 	caller->fp = value[ARCH_FP];
 	if (!(rule->flags & RULE_PROLOGUE_SCAN) || !base_find(u, rule, &caller->base))
 		return false;
 	caller->cfa = cfa = caller->base + (uint64_t)(int64_t)rule->cfa_offset;
+	fp_words = !rule->fp_words && has_frame_pointer(u, cfa) ? -2 : rule->fp_words;
 	return !(cfa % 8 || cfa <= value[ARCH_SP] ||
 		 (caller->base != value[ARCH_SP] && cfa - value[ARCH_SP] > PROLOGUE_SCAN_FRAME_MAX) ||
 		 cfi_word_read(memory, cfa - 8, &caller->pc) ||
-		 (rule->fp_words &&
-			 cfi_word_read(memory, cfa + (uint64_t)(rule->fp_words * 8L), &caller->fp)) ||
+		 (fp_words && cfi_word_read(memory, cfa + (uint64_t)(fp_words * 8L), &caller->fp)) ||
 		 !is_return_address(u, caller->pc, anywhere || rule->slot == UNWIND_NO_SLOT));
 }
 
@@ -302,7 +309,7 @@ static bool step_prologue_scan(struct unwinder *u, uint64_t pc, bool exact, bool
 	if (!guess_follow(u, rule, anywhere, &caller) &&
 		!guesses_follow(u, rule, pc + !exact, anywhere, &caller))
 		return false;
-	if (caller.base == value[ARCH_SP])
+	if (caller.base == value[ARCH_SP] && (rule->fp_words || !has_frame_pointer(u, caller.cfa)))
 		read_keep(u, rule, caller.pc);
 	value[ARCH_PC] = caller.pc;
 	value[ARCH_SP] = caller.cfa;
@@ -321,8 +328,8 @@ bool unwind_step_as_made(struct unwinder *u, const struct unwind_rule *rule)
 	if (!unwind_rule_has_no_cfi(rule) || u->space.is_go ||
 		(rule->flags & (RULE_PROLOGUE_SCAN | RULE_LOADED)) != RULE_PROLOGUE_SCAN ||
 		(rule->slot == UNWIND_NO_SLOT && rule->kind != RULE_MADE) || base_number(rule) != ARCH_SP ||
-		cfa % 8 || cfa <= value[ARCH_SP] || cfi_word_read(memory, cfa - 8, &caller) ||
-		!is_called(u, caller - 1) ||
+		cfa % 8 || cfa <= value[ARCH_SP] || (!rule->fp_words && has_frame_pointer(u, cfa)) ||
+		cfi_word_read(memory, cfa - 8, &caller) || !is_called(u, caller - 1) ||
 		(rule->fp_words && cfi_word_read(memory, cfa + (uint64_t)(rule->fp_words * 8L), &fp)))
 		return false;
 	value[ARCH_PC] = caller;
