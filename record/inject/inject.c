@@ -27,7 +27,9 @@
 #define PROGRAMS_MOST 32u /* that a process becomes while its agent is to be loaded */
 #define OPENS_MOST 5u
 #define ANSWER_NS UINT64_C(5000000000)
-#define BEGIN_MS 10000
+#define STARVED_NS UINT64_C(50000000)	  /* a thread that ran for less since then may not have had its turn */
+#define STARVED_MOST_NS UINT64_C(60000000000)
+#define BEGIN_MS 30000
 #define FIRST_NS UINT64_C(3000000000) /* of that, only the main thread is tried where it may be */
 #define INJECT_UNANSWERED (-1)
 #define LEAVE_NS UINT64_C(2000000000)
@@ -250,11 +252,31 @@ static bool call_make(struct inject_image *image, struct inject_thread *thread,
 	return false;
 }
 
+/* CPU time of a thread; 0: it is gone. */
+static uint64_t ran_ns(uint32_t pid, uint32_t tid)
+{
+	unsigned long long ran = 0;
+	char name[40], text[128];
+
+	snprintf(name, sizeof(name), "task/%u/schedstat", tid);
+	return proc_read(pid, name, text, sizeof(text)) && sscanf(text, "%llu", &ran) == 1 ? ran : 0;
+}
+
+/* An answer may still come: on a busy machine a thread that could run may have to wait for a core for long. */
+static bool may_answer(uint32_t pid, uint32_t tid, uint64_t ran_before_ns, uint64_t waited_ns)
+{
+	if (waited_ns < ANSWER_NS)
+		return proc_read_state(pid, pid);
+	return waited_ns < STARVED_MOST_NS && proc_read_state(pid, tid) == 'R' &&
+	       ran_ns(pid, tid) - ran_before_ns < STARVED_NS;
+}
+
 /* The thread's answer: 0 or an errno, ESTALE where the process has become another program; INJECT_UNANSWERED:
  * none came. *until_ns: when it went on. */
-static int answer_await(struct inject_image *image, const struct inject_order *order, uint64_t *until_ns)
+static int answer_await(
+	struct inject_image *image, const struct inject_order *order, uint32_t tid, uint64_t *until_ns)
 {
-	uint64_t begin_ns = clock_now_ns(), place = 0;
+	uint64_t begin_ns = clock_now_ns(), ran_before_ns = ran_ns(image->pid, tid), place = 0;
 
 	do {
 		struct inject_answer answer = {.serial = 0};
@@ -269,7 +291,7 @@ static int answer_await(struct inject_image *image, const struct inject_order *o
 		if (inject_image_verify(image) == ESTALE)
 			return ESTALE;
 		poll(NULL, 0, SEEK_MS);
-	} while (clock_now_ns() - begin_ns < ANSWER_NS && proc_read_state(image->pid, image->pid));
+	} while (may_answer(image->pid, tid, ran_before_ns, clock_now_ns() - begin_ns));
 	return INJECT_UNANSWERED;
 }
 
@@ -301,7 +323,7 @@ static int load(struct inject *inject, struct inject_image *image, struct proces
 	if (!reason) {
 		order_fill(inject, image, &order);
 		is_called = true;
-		reason = call_make(image, &thread, &order, function) ? answer_await(image, &order, &until_ns)
+		reason = call_make(image, &thread, &order, function) ? answer_await(image, &order, thread.tid, &until_ns)
 								     : INJECT_UNANSWERED;
 	}
 	process->is_stale = reason == ESTALE;

@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "record/modules/module_file.h"
+#include "store/base/array.h"
 #include "store/ring/module_content.h"
 
 #define SEGMENTS_MAX 64
@@ -21,6 +23,8 @@
 #define COPIED_BYTES_MAX (UINT64_C(256) << 20) /* per process */
 #define BLOCK_BYTES 16384u
 #define RECORD_BYTES_MAX (1u << 20)
+#define VDSO_BYTES UINT64_C(8192)
+#define MAPPINGS_MAX 1024u /* that the kernel told of */
 #define IMAGE_BYTES_MAX (UINT64_C(16) << 30) /* address range of one module */
 
 static ssize_t readv_at(uint32_t pid, uint64_t address, void *to, size_t bytes)
@@ -46,17 +50,70 @@ size_t remote_unwind_read_some(uint32_t pid, uint64_t address, void *to, size_t 
 	return got > 0 ? (size_t)got : 0;
 }
 
-uint64_t remote_unwind_module_hash(uint32_t pid, const struct remote_unwind_module *module)
+/* The kernel's code in every process, as it is in this one. */
+static int vdso_read(uint64_t at, void *to, size_t bytes)
+{
+	const char *own = (const char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+	const Elf64_Ehdr *elf = (const void *)own;
+	const Elf64_Phdr *segments = own ? (const void *)(own + elf->e_phoff) : NULL;
+
+	for (unsigned i = 0; own && i < elf->e_phnum; i++)
+		if (segments[i].p_type == PT_LOAD && !segments[i].p_offset && at < segments[i].p_filesz &&
+			segments[i].p_filesz - at >= bytes) {
+			memcpy(to, own + at, bytes);
+			return 0;
+		}
+	return -EFAULT;
+}
+
+static const struct mapped_file *file_of(
+	const struct remote_unwind_modules *modules, const char *path, uint64_t inode)
+{
+	const uint32_t pids[] = {modules->pid, modules->parent_pid};
+
+	return modules->files ? mapped_files_find(modules->files, pids, path, inode) : NULL;
+}
+
+/* Memory at an address of the module, or the same by its file. */
+static int module_bytes(struct remote_unwind_modules *modules, const struct remote_unwind_module *module,
+	uint64_t address, void *to, size_t bytes)
+{
+	int error = modules->is_gone ? -ESRCH : remote_unwind_read(modules->pid, address, to, bytes);
+	const struct mapped_file *file;
+
+	if (!error || error == -EFAULT || !modules->files)
+		return error;
+	modules->is_gone |= error == -ESRCH;
+	if (module->is_vdso)
+		return vdso_read(address - module->cfi.begin, to, bytes);
+	file = file_of(modules, module->path, module->inode);
+	return file ? mapped_file_read(file, address - module->bias, to, bytes) : error;
+}
+
+int remote_unwind_modules_memory(
+	struct remote_unwind_modules *modules, uint64_t address, void *to, size_t bytes)
+{
+	const struct remote_unwind_module *module;
+	int error = modules->is_gone ? -ESRCH : remote_unwind_read(modules->pid, address, to, bytes);
+
+	if (!error || error == -EFAULT || !modules->files)
+		return error;
+	module = remote_unwind_modules_find(modules, address);
+	return module ? module_bytes(modules, module, address, to, bytes) : error;
+}
+
+uint64_t remote_unwind_module_hash(
+	struct remote_unwind_modules *modules, const struct remote_unwind_module *module)
 {
 	uint8_t bytes[MODULE_CONTENT_CODE_MAX];
 	uint64_t hash = MODULE_CONTENT_SEED;
 	struct module_content content;
 
-	if (remote_unwind_read(pid, module->cfi.begin, bytes, MODULE_CONTENT_PAGE) ||
+	if (module_bytes(modules, module, module->cfi.begin, bytes, MODULE_CONTENT_PAGE) ||
 		!module_content_place(bytes, &content))
 		return 0;
 	hash = module_content_add(hash, bytes, content.header_bytes);
-	if (remote_unwind_read(pid, module->bias + content.code_address, bytes, content.code_bytes))
+	if (module_bytes(modules, module, module->bias + content.code_address, bytes, content.code_bytes))
 		return 0;
 	return module_content_add(hash, bytes, content.code_bytes);
 }
@@ -85,6 +142,9 @@ void remote_unwind_modules_fini(struct remote_unwind_modules *modules)
 {
 	list_free(modules, modules->list, modules->count);
 	free(modules->maps);
+	for (size_t i = 0; i < modules->mapping_count; i++)
+		free(modules->mappings[i].path);
+	free(modules->mappings);
 }
 
 struct remote_unwind_module *remote_unwind_modules_find(struct remote_unwind_modules *modules, uint64_t pc)
@@ -121,7 +181,7 @@ static bool blocks_copy(struct remote_unwind_modules *modules, struct remote_unw
 		if (module->blocks[block / 8] >> block % 8 & 1)
 			continue;
 		if (modules->copied_bytes + bytes > COPIED_BYTES_MAX ||
-			remote_unwind_read(modules->pid, image->begin + at,
+			module_bytes(modules, module, image->begin + at,
 				(void *)(uintptr_t)(image->bytes + at), bytes))
 			return false;
 		modules->copied_bytes += bytes;
@@ -207,6 +267,7 @@ void remote_unwind_modules_tables(
 /* Adjacent mappings of one file. */
 struct place {
 	uint64_t begin, end, inode;
+	uint64_t bias; /* as far as it is known before the file's header */
 	char path[4096];
 };
 
@@ -240,7 +301,7 @@ static void segments_take(struct remote_unwind_modules *modules, struct remote_u
 			module->header_end = module->header + s->p_memsz;
 		}
 		if (s->p_type == PT_NOTE && s->p_memsz <= sizeof(notes) &&
-			!remote_unwind_read(modules->pid, module->bias + s->p_vaddr, notes, s->p_memsz)) {
+			!module_bytes(modules, module, module->bias + s->p_vaddr, notes, s->p_memsz)) {
 			if (!module->build_id.size)
 				build_id_take(&module->build_id, notes, s->p_memsz);
 			module->is_go |= notes_are_go(notes, s->p_memsz);
@@ -263,13 +324,16 @@ static void segments_take(struct remote_unwind_modules *modules, struct remote_u
 static void section_take(const struct remote_unwind_modules *modules, const struct place *place,
 	struct remote_unwind_module *module)
 {
+	const struct mapped_file *known =
+		modules->is_gone ? file_of(modules, place->path, place->inode) : NULL;
 	Elf64_Ehdr elf;
 	Elf64_Shdr names, section;
 	char name[sizeof(".eh_frame")];
-	int fd = module_file_open(&(struct module_file){.pid = modules->pid,
-		.path = place->path,
-		.begin = place->begin,
-		.build_id = module->build_id});
+	int fd = known ? known->fd
+		       : module_file_open(&(struct module_file){.pid = modules->pid,
+				 .path = place->path,
+				 .begin = place->begin,
+				 .build_id = module->build_id});
 
 	if (fd < 0)
 		return;
@@ -290,7 +354,8 @@ static void section_take(const struct remote_unwind_modules *modules, const stru
 		module->tables_begin = module->bias + section.sh_addr;
 		module->tables_end = module->tables_begin + section.sh_size;
 	}
-	module_file_close(fd);
+	if (!known)
+		module_file_close(fd);
 }
 
 static bool list_grow(struct remote_unwind_modules *modules)
@@ -311,24 +376,25 @@ static bool list_grow(struct remote_unwind_modules *modules)
 static void module_read(struct remote_unwind_modules *modules, const struct place *place)
 {
 	Elf64_Phdr segments[SEGMENTS_MAX];
-	struct remote_unwind_module *module;
+	struct remote_unwind_module fresh = {.cfi = {.begin = place->begin, .end = place->end},
+		.bias = place->bias,
+		.inode = place->inode,
+		.is_vdso = !strcmp(place->path, "[vdso]")},
+				    *module;
 	Elf64_Ehdr elf;
 
-	if (remote_unwind_read(modules->pid, place->begin, &elf, sizeof(elf)) ||
+	fresh.path = strdup(place->path);
+	if (!fresh.path || module_bytes(modules, &fresh, place->begin, &elf, sizeof(elf)) ||
 		memcmp(elf.e_ident, ELFMAG, SELFMAG) || elf.e_phnum > SEGMENTS_MAX ||
 		elf.e_phentsize != sizeof(*segments) ||
-		remote_unwind_read(modules->pid, place->begin + elf.e_phoff, segments,
+		module_bytes(modules, &fresh, place->begin + elf.e_phoff, segments,
 			elf.e_phnum * sizeof(*segments)) ||
-		!list_grow(modules))
+		!list_grow(modules)) {
+		free(fresh.path);
 		return;
+	}
 	module = &modules->list[modules->count];
-	*module = (struct remote_unwind_module){.cfi = {.begin = place->begin, .end = place->end},
-		.bias = place->begin,
-		.inode = place->inode,
-		.is_vdso = !strcmp(place->path, "[vdso]"),
-		.path = strdup(place->path)};
-	if (!module->path)
-		return;
+	*module = fresh;
 	for (unsigned i = 0; i < elf.e_phnum; i++)
 		if (segments[i].p_type == PT_LOAD && segments[i].p_offset == 0)
 			module->bias = place->begin - segments[i].p_vaddr;
@@ -390,7 +456,7 @@ static bool place_next(const char **line, struct place *place)
 		if (!is_begun && ((path[0] != '/' && strcmp(path, "[vdso]")) || offset))
 			continue;
 		if (!is_begun) {
-			*place = (struct place){.begin = begin, .inode = inode};
+			*place = (struct place){.begin = begin, .inode = inode, .bias = begin};
 			strcpy(place->path, path);
 		}
 		place->end = end;
@@ -439,18 +505,107 @@ static bool maps_take(struct remote_unwind_modules *modules)
 	return kept != count || modules->count != count;
 }
 
+/* ---- without a list of mappings ---- */
+
+void remote_unwind_modules_mapped(
+	struct remote_unwind_modules *modules, uint64_t begin, uint64_t offset, uint64_t inode, const char *path)
+{
+	struct remote_unwind_mapping *mapping;
+
+	if ((path[0] != '/' && strcmp(path, "[vdso]")) || modules->mapping_count == MAPPINGS_MAX ||
+		!array_widen((void **)&modules->mappings, &modules->mapping_capacity, modules->mapping_count,
+			sizeof *modules->mappings))
+		return;
+	mapping = &modules->mappings[modules->mapping_count];
+	*mapping = (struct remote_unwind_mapping){begin, offset, inode, strdup(path)};
+	modules->mapping_count += mapping->path != NULL;
+}
+
+void remote_unwind_modules_inherit(
+	struct remote_unwind_modules *modules, const struct remote_unwind_modules *from)
+{
+	for (unsigned i = 0; i < from->count && list_grow(modules); i++) {
+		struct remote_unwind_module *module = &modules->list[modules->count];
+
+		*module = from->list[i];
+		module->cfi = (struct cfi_module){
+			.begin = module->cfi.begin, .end = module->cfi.end, .slot = modules->count};
+		module->blocks = NULL;
+		module->copied_bytes = 0;
+		module->id = 0;
+		module->path = strdup(module->path);
+		modules->count += module->path != NULL;
+	}
+	modules->is_go = from->is_go;
+}
+
+static bool is_listed(const struct remote_unwind_modules *modules, uint64_t address)
+{
+	for (unsigned i = 0; i < modules->count; i++)
+		if (address >= modules->list[i].cfi.begin && address < modules->list[i].cfi.end)
+			return true;
+	return false;
+}
+
+static void mapping_take(struct remote_unwind_modules *modules, const struct remote_unwind_mapping *mapping)
+{
+	struct place place = {.begin = mapping->begin, .inode = mapping->inode};
+	const struct mapped_file *file;
+
+	snprintf(place.path, sizeof(place.path), "%s", mapping->path);
+	place.end = place.begin + VDSO_BYTES;
+	if (mapping->path[0] == '/') {
+		file = file_of(modules, mapping->path, mapping->inode);
+		if (!file || !mapped_file_place(file, mapping->begin, mapping->offset, &place.bias,
+				     &place.begin, &place.end))
+			return;
+	}
+	module_read(modules, &place);
+}
+
+static int modules_compare(const void *a, const void *b)
+{
+	const struct remote_unwind_module *one = a, *other = b;
+
+	return one->cfi.begin < other->cfi.begin ? -1 : one->cfi.begin > other->cfi.begin;
+}
+
+/* What was mapped there last, if nothing that is listed already. True: something new is. */
+static bool mappings_take(struct remote_unwind_modules *modules)
+{
+	unsigned before = modules->count;
+
+	for (size_t i = modules->mapping_count; i-- > 0;)
+		if (!is_listed(modules, modules->mappings[i].begin))
+			mapping_take(modules, &modules->mappings[i]);
+	if (modules->count == before)
+		return false;
+	qsort(modules->list, modules->count, sizeof(*modules->list), modules_compare);
+	for (unsigned i = 0; i < modules->count; i++) {
+		modules->list[i].cfi.slot = i;
+		modules->is_go |= modules->list[i].is_go;
+	}
+	return true;
+}
+
 int remote_unwind_modules_read(struct remote_unwind_modules *modules, bool *is_new)
 {
-	int error;
-	char *maps = maps_read(modules->pid, &error);
+	int error = ESRCH;
+	char *maps = modules->is_gone ? NULL : maps_read(modules->pid, &error);
 
 	*is_new = false;
+	if (maps && !maps[0]) { /* it is ending, and its memory is already unmapped */
+		free(maps);
+		maps = NULL;
+		error = ESRCH;
+	}
+	if (!maps && modules->files) {
+		modules->is_gone |= error == ESRCH || error == ENOENT;
+		*is_new = mappings_take(modules);
+		return modules->count ? 0 : error;
+	}
 	if (!maps)
 		return error ? error : ENOMEM;
-	if (!maps[0]) { /* it is ending, and its memory is already unmapped */
-		free(maps);
-		return ESRCH;
-	}
 	if (modules->maps && !strcmp(maps, modules->maps)) {
 		free(maps);
 		return 0;

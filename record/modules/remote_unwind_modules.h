@@ -3,12 +3,16 @@
  * remote_unwind_modules.h - the modules of another process with their unwind tables, copied from its memory:
  * its files could be truncated while we map them. Copies only the blocks of the tables that are needed:
  * libraries for machine learning have a gigabyte in the segment that holds their tables.
+ *
+ * A process that has ended, or that executes another program by now, has no such memory and no list of
+ * mappings any more: its files stand in for it (mapped_files.h), and what the kernel told of its mappings.
  */
 #ifndef RECORD_REMOTE_UNWIND_MODULES_H
 #define RECORD_REMOTE_UNWIND_MODULES_H
 
 #include "record/agent/unwind/cfi.h"
 #include "record/modules/build_id.h"
+#include "record/modules/mapped_files.h"
 #include "store/store.h"
 
 struct remote_unwind_module {
@@ -24,8 +28,19 @@ struct remote_unwind_module {
 	char *path;
 };
 
+/* A mapping of code, as the kernel told when it was made. */
+struct remote_unwind_mapping {
+	uint64_t begin, offset, inode;
+	char *path;
+};
+
 struct remote_unwind_modules {
 	uint32_t pid;
+	uint32_t parent_pid;	    /* one that sees the same files; 0: none */
+	struct mapped_files *files; /* the caller's; NULL: nothing stands in for the memory */
+	bool is_gone;		    /* the memory that pid has is not that of these modules, or it has none */
+	struct remote_unwind_mapping *mappings;
+	size_t mapping_count, mapping_capacity;
 	struct remote_unwind_module *list; /* by address */
 	unsigned count, capacity;
 	uint64_t copied_bytes;
@@ -34,8 +49,14 @@ struct remote_unwind_modules {
 };
 
 /* Reads /proc/PID/maps; modules that are still mapped keep tables and id. Returns 0 or an errno, ESRCH if
- * the process has ended or is ending. *is_new: the modules changed. */
+ * the process has ended or is ending and nothing stands in for it. *is_new: the modules changed. */
 int remote_unwind_modules_read(struct remote_unwind_modules *modules, bool *is_new);
+/* Keeps what the kernel told of a new mapping of code. Copies the path. */
+void remote_unwind_modules_mapped(
+	struct remote_unwind_modules *modules, uint64_t begin, uint64_t offset, uint64_t inode, const char *path);
+/* A process that was forked from another begins with its modules; `modules` has none yet. */
+void remote_unwind_modules_inherit(
+	struct remote_unwind_modules *modules, const struct remote_unwind_modules *from);
 void remote_unwind_modules_fini(struct remote_unwind_modules *modules);
 
 /* NULL: none. Valid until the next remote_unwind_modules_read. */
@@ -45,6 +66,11 @@ struct remote_unwind_module *remote_unwind_modules_find(struct remote_unwind_mod
 void remote_unwind_modules_tables(
 	struct remote_unwind_modules *modules, struct remote_unwind_module *module, uint64_t pc);
 
+/* Reads memory of the process: or, once it is gone, what the files of its modules hold of it. As
+ * remote_unwind_read. */
+int remote_unwind_modules_memory(
+	struct remote_unwind_modules *modules, uint64_t address, void *to, size_t bytes);
+
 /* Reads memory of the process. 0 or a negative errno, -EFAULT if part of it is unmapped. */
 int remote_unwind_read(uint32_t pid, uint64_t address, void *to, size_t bytes);
 /* Reads whole pages from `address` up to the first unmapped one; returns the bytes read. */
@@ -52,6 +78,7 @@ size_t remote_unwind_read_some(uint32_t pid, uint64_t address, void *to, size_t 
 
 /* The agent's hash of a module without a build id, see store/ring/module_content.h; 0: its memory cannot be
  * read. */
-uint64_t remote_unwind_module_hash(uint32_t pid, const struct remote_unwind_module *module);
+uint64_t remote_unwind_module_hash(
+	struct remote_unwind_modules *modules, const struct remote_unwind_module *module);
 
 #endif

@@ -72,7 +72,8 @@ static unsigned threads_watch(struct outside *outside, struct outside_target *ta
 static int target_attach(struct outside *outside, uint32_t pid)
 {
 	const struct timespec moment = {0, FORK_NS};
-	struct outside_target *target = outside_target_new(outside, pid, 0, 0, clock_now_ns());
+	struct outside_target *target = outside_target_new(
+			outside, &(struct outside_birth){.pid = pid, .begin_ns = clock_now_ns()});
 	int reason = 0;
 
 	if (!target)
@@ -338,6 +339,7 @@ void outside_close(struct outside *outside, struct outside_totals *totals)
 	outside->totals.without_kernel = outside->without_kernel;
 	outside->totals.is_blind = outside->is_blind;
 	*totals = outside->totals;
+	mapped_files_fini(&outside->files);
 	free(outside->children);
 	free(outside->records);
 	free(outside->execs);

@@ -54,6 +54,7 @@ static struct perf_event_attr attributes(const struct outside *outside)
 		.comm = 1,
 		.comm_exec = 1,
 		.mmap = 1,
+		.mmap2 = 1,
 		.sample_id_all = 1,
 		/* Frames of Python are read when a sample has been taken, before they are others. */
 		.watermark = !outside->has_python,
@@ -99,7 +100,7 @@ static struct perf_event_attr anchor_attributes(const struct outside *outside)
 	attribute.config = PERF_COUNT_SW_DUMMY;
 	attribute.sample_period = 0;
 	attribute.inherit = attribute.context_switch = attribute.task = attribute.comm = attribute.mmap = 0;
-	attribute.comm_exec = 0;
+	attribute.comm_exec = attribute.mmap2 = 0;
 	attribute.exclude_kernel = 1;
 	attribute.disabled = 1;
 	return attribute;

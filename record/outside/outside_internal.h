@@ -50,17 +50,21 @@ struct outside_thread {
 	bool sleeps, is_listed;
 };
 
+#define OUTSIDE_NAME_BYTES 16u /* of a thread's name, its end included */
+
 /* One process, from its begin or ours to its end or exec. */
 struct outside_target {
 	struct outside_target *next;
 	uint32_t pid, parent_pid, generation;
-	uint64_t begin_ns, end_ns; /* end_ns 0: it runs */
+	char name[OUTSIDE_NAME_BYTES]; /* of its first thread, where /proc cannot tell any more */
+	uint64_t begin_ns, end_ns;     /* end_ns 0: it runs */
 	struct event_process *shared;
 	uint64_t shared_bytes;
 	int pipe; /* its closing tells the collector that all is written; -1: the memory was not sent yet */
 	struct outside_thread *threads;
 	struct remote_unwind_modules modules;
 	uint64_t modules_ns; /* when they were last read; 0: they are stale */
+	bool has_modules;    /* they were read once */
 	struct unwinder *unwinder;
 	uint64_t sample_low, sample_high; /* the stack that the sample has a part of */
 	uint64_t stack_begin;		  /* where the kernel began the first thread's stack; 0: not known */
@@ -99,6 +103,7 @@ struct outside_child {
 struct outside_exec {
 	uint64_t time_ns;
 	uint32_t pid;
+	char name[OUTSIDE_NAME_BYTES]; /* of its thread from then on */
 };
 
 struct outside {
@@ -123,6 +128,7 @@ struct outside {
 	struct outside_record *records;
 	size_t record_count, record_capacity;
 	uint64_t arrived;
+	struct mapped_files files; /* stand in for the memory of processes that are gone */
 	struct outside_exec *execs, *agents; /* of the current pass; agents: mappings of the agent */
 	size_t exec_count, exec_capacity, agent_count, agent_capacity;
 	char *agent;				 /* plan.agent without links; NULL: none */
@@ -156,6 +162,9 @@ int outside_refusal(struct error *error, int reason, const char *what);
 /* Reads the rings, and takes all records older than now_ns less a margin; UINT64_MAX: all. Returns the number
  * read. */
 size_t outside_records_take(struct outside *outside, uint64_t now_ns);
+/* True if the records of this pass have an exec of the process behind time_ns: what /proc tells of it, and its
+ * memory, are another program's. */
+bool outside_records_exec(const struct outside *outside, uint32_t pid, uint64_t time_ns);
 
 /* outside_looks.c */
 
@@ -167,9 +176,16 @@ void outside_looks_take(struct outside *outside, uint64_t now_ns);
 
 /* outside_target.c */
 
-/* Makes the process; NULL: no memory, or it is gone. */
-struct outside_target *outside_target_new(
-	struct outside *outside, uint32_t pid, uint32_t parent_pid, uint32_t generation, uint64_t begin_ns);
+/* What is known of a process that begins. */
+struct outside_birth {
+	uint32_t pid, parent_pid, generation;
+	uint64_t begin_ns;
+	const struct outside_target *like; /* which it was forked from; NULL: none that is known, or it executes */
+	const char *name;		   /* of its thread, as the kernel told; NULL: it did not */
+};
+
+/* Makes the process. NULL: no memory, or the collector does not answer. */
+struct outside_target *outside_target_new(struct outside *outside, const struct outside_birth *birth);
 /* The process of that pid at that time; NULL: none. */
 struct outside_target *outside_target_find(struct outside *outside, uint32_t pid, uint64_t time_ns);
 /* Ends its threads and tells the collector. */
@@ -209,6 +225,9 @@ struct outside_thread *outside_thread_find(struct outside *outside, uint32_t tid
 /* Makes it known, from begin_ns on (0: from now on, one that lived before); NULL: no ring or no memory. */
 struct outside_thread *outside_thread_new(struct outside *outside, struct outside_target *target,
 	uint32_t tid, uint64_t begin_ns, bool is_born);
+/* A process that was forked from another begins with what that one's unwinder knows of their code: all of it can be
+ * read no more when it has ended. */
+void outside_thread_rules(struct outside_target *target, const struct outside_target *like);
 /* The node of a call path, from registers and a copy of the stack from its stack pointer up. */
 uint32_t outside_thread_path(struct outside *outside, struct outside_thread *thread,
 	const struct arch_registers *registers, const char *stack, size_t bytes, bool with_python,

@@ -152,7 +152,8 @@ int outside_looks_begin(struct outside *outside)
 		outside->plan.period_ns = LOOK_NS;
 	for (unsigned i = 0; i < outside->plan.pid_count; i++) {
 		uint32_t pid = outside->plan.pids[i];
-		struct outside_target *target = outside_target_new(outside, pid, 0, 0, clock_now_ns());
+		struct outside_target *target = outside_target_new(
+			outside, &(struct outside_birth){.pid = pid, .begin_ns = clock_now_ns()});
 
 		if (!target)
 			return EIO;

@@ -24,6 +24,7 @@
 
 #define MARGIN_NS UINT64_C(2000000)   /* the kernel may be delayed before it publishes */
 #define STALE_NS UINT64_C(1000000000) /* code outside all modules: their list may be old */
+#define FORKS_MAX 16u		      /* between a process and one that is known */
 #define CHILD_NS UINT64_C(50000000)   /* by then a child has executed what it is to be, or will not */
 
 /* ---- the ring ---- */
@@ -97,9 +98,24 @@ static void child_remove(struct outside *outside, struct outside_child *child)
 	*child = outside->children[--outside->child_count];
 }
 
+/* The process that a child was forked from, or the one that that was forked from, if nothing is known of it. */
+static const struct outside_target *forked_from(struct outside *outside, uint32_t parent_pid, uint64_t time_ns)
+{
+	const struct outside_target *target = outside_target_find(outside, parent_pid, time_ns);
+	const struct outside_child *child;
+
+	for (unsigned i = 0; i < FORKS_MAX && !target; i++) {
+		child = child_find(outside, parent_pid);
+		if (!child)
+			return NULL;
+		parent_pid = child->parent_pid;
+		target = outside_target_find(outside, parent_pid, time_ns);
+	}
+	return target;
+}
+
 /* A process of what is measured does something for the first time. */
-static struct outside_target *target_begin(
-	struct outside *outside, uint32_t pid, uint32_t parent_pid, uint32_t generation, uint64_t begin_ns)
+static struct outside_target *target_begin(struct outside *outside, const struct outside_birth *birth)
 {
 	unsigned count = 0;
 
@@ -109,7 +125,17 @@ static struct outside_target *target_begin(
 		outside->totals.processes_refused++;
 		return NULL;
 	}
-	return outside_target_new(outside, pid, parent_pid, generation, begin_ns);
+	return outside_target_new(outside, birth);
+}
+
+/* A child that has not become another program. */
+static struct outside_target *child_begin(
+	struct outside *outside, uint32_t pid, uint32_t parent_pid, uint64_t begin_ns)
+{
+	return target_begin(outside, &(struct outside_birth){.pid = pid,
+					     .parent_pid = parent_pid,
+					     .begin_ns = begin_ns,
+					     .like = forked_from(outside, parent_pid, begin_ns)});
 }
 
 /* Any thread of what is measured: inherited events know them before we do. A child that may bring an agent of
@@ -128,12 +154,13 @@ static struct outside_thread *thread_of(
 		return NULL;
 	child = child_find(outside, pid);
 	if (!target && child && (is_at_work || !outside->plan.agent)) {
-		target = target_begin(
-			outside, pid, child->parent_pid, 0, outside->plan.agent ? time_ns : child->begin_ns);
+		target = child_begin(
+			outside, pid, child->parent_pid, outside->plan.agent ? time_ns : child->begin_ns);
 		child_remove(outside, child);
 	}
 	if (!target && !child && outside->plan.is_all && pid && pid != (uint32_t)getpid())
-		target = target_begin(outside, pid, 0, 0, time_ns);
+		target = target_begin(
+			outside, &(struct outside_birth){.pid = pid, .begin_ns = time_ns});
 	if (!target)
 		return NULL;
 	return outside_thread_new(outside, target, tid,
@@ -201,8 +228,10 @@ static bool has_agent(const struct outside *outside, uint32_t pid, uint64_t time
 	return has && exec_target_kind(AT_FDCWD, path, outside->plan.agent) == EXEC_TARGET_TAKES;
 }
 
-static void exec_take(struct outside *outside, uint32_t pid, uint64_t time_ns)
+static void exec_take(struct outside *outside, const struct outside_exec *exec)
 {
+	uint32_t pid = exec->pid;
+	uint64_t time_ns = exec->time_ns;
 	struct outside_target *before = outside_target_find(outside, pid, time_ns), *fresh;
 	struct outside_child *child = child_find(outside, pid);
 	uint32_t generation = 0, parent_pid = child ? child->parent_pid : 0;
@@ -223,7 +252,11 @@ static void exec_take(struct outside *outside, uint32_t pid, uint64_t time_ns)
 	}
 	if (before)
 		outside_target_end(outside, before, EVENT_END_EXEC, time_ns);
-	fresh = target_begin(outside, pid, parent_pid, generation, time_ns);
+	fresh = target_begin(outside, &(struct outside_birth){.pid = pid,
+					      .parent_pid = parent_pid,
+					      .generation = generation,
+					      .begin_ns = time_ns,
+					      .name = exec->name});
 	if (fresh) {
 		struct outside_thread *thread = outside_thread_new(outside, fresh, pid, time_ns, true);
 
@@ -276,6 +309,38 @@ static void switch_take(
 	record_add(outside, (struct outside_record){.time_ns = id->time_ns, .thread = thread, .kind = kind});
 }
 
+struct mapped_record {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t begin, bytes, offset;
+	uint32_t major, minor;
+	uint64_t inode, generation;
+	uint32_t protection, flags;
+	char name[]; /* padded to 8 bytes, then the id */
+};
+
+/* The name of what was mapped; NULL: the record is damaged. */
+static const char *mapped_name(const struct mapped_record *mapped, size_t bytes)
+{
+	size_t room = bytes > sizeof(*mapped) + sizeof(struct outside_sample_id)
+			      ? bytes - sizeof(*mapped) - sizeof(struct outside_sample_id)
+			      : 0;
+
+	return room && strnlen(mapped->name, room) < room ? mapped->name : NULL;
+}
+
+static void mapping_take(struct outside *outside, const struct mapped_record *mapped, size_t bytes,
+	const struct outside_sample_id *id)
+{
+	struct outside_target *target = outside_target_find(outside, id->pid, id->time_ns);
+	const char *name = mapped_name(mapped, bytes);
+
+	if (!target || target->end_ns || !name)
+		return;
+	target->modules_ns = 0;
+	remote_unwind_modules_mapped(&target->modules, mapped->begin, mapped->offset, mapped->inode, name);
+}
+
 static uint64_t time_of(const char *record, size_t bytes)
 {
 	const struct perf_event_header *header = (const void *)record;
@@ -316,7 +381,6 @@ static void event_take(struct outside *outside, const char *record, size_t bytes
 {
 	const struct perf_event_header *header = (const void *)record;
 	struct outside_sample_id id;
-	struct outside_target *target;
 	uint64_t lost;
 
 	if (header->type == PERF_RECORD_SAMPLE || !is_in_window(outside, record, bytes))
@@ -335,10 +399,8 @@ static void event_take(struct outside *outside, const char *record, size_t bytes
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		switch_take(outside, header, &id);
 		break;
-	case PERF_RECORD_MMAP:
-		target = outside_target_find(outside, id.pid, id.time_ns);
-		if (target)
-			target->modules_ns = 0;
+	case PERF_RECORD_MMAP2:
+		mapping_take(outside, (const void *)record, bytes, &id);
 		break;
 	case PERF_RECORD_LOST:
 		memcpy(&lost, record + sizeof(*header) + 8, sizeof(lost));
@@ -359,6 +421,18 @@ static void modules_refresh(
 		target->modules_ns = 0;
 	if (!target->modules_ns && !target->end_ns)
 		outside_target_modules(target, time_ns);
+}
+
+/* True in the middle of an exec: the old program's memory is gone, and the new one's is not there yet. So has a
+ * thread of the kernel, or one that is ending, no registers. */
+static bool has_no_stack(
+	struct outside *outside, const struct outside_thread *thread, const struct outside_sample *sample)
+{
+	struct outside_target *target = thread->target;
+
+	return !sample->stack_bytes && (outside_records_exec(outside, target->pid, sample->time_ns) ||
+					       !remote_unwind_modules_find(&target->modules,
+						       sample->registers.value[ARCH_PC]));
 }
 
 /* Third pass. */
@@ -387,8 +461,7 @@ static void sample_take(struct outside *outside, const char *record, size_t byte
 	taken.thread = thread;
 	taken.node = outside_thread_path(outside, thread, &sample.registers, sample.stack, sample.stack_bytes,
 		python == OUTSIDE_PYTHON_READ, &taken.is_partial);
-	if (!sample.registers.known &&
-		sample.kernel_count) { /* a thread of the kernel, or one that is ending */
+	if (sample.kernel_count && (!sample.registers.known || has_no_stack(outside, thread, &sample))) {
 		taken.node = thread->root;
 		taken.is_partial = false;
 	}
@@ -424,24 +497,27 @@ static void records_until(struct outside *outside, uint64_t before_ns)
 	outside->record_count -= taken;
 }
 
-struct mapped_record {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	uint64_t begin, bytes, offset;
-	char name[]; /* padded to 8 bytes, then the id */
-};
-
 static void agent_find(struct outside *outside, const struct mapped_record *mapped, size_t bytes)
 {
+	const char *name = mapped_name(mapped, bytes);
 	struct outside_sample_id id;
-	size_t name_bytes = bytes - sizeof(*mapped) - sizeof(id);
 
 	memcpy(&id, (const char *)mapped + bytes - sizeof(id), sizeof(id));
-	if (strnlen(mapped->name, name_bytes) == name_bytes || strcmp(mapped->name, outside->agent) != 0 ||
+	if (!name || strcmp(name, outside->agent) != 0 ||
 		!array_widen((void **)&outside->agents, &outside->agent_capacity, outside->agent_count,
 			sizeof *outside->agents))
 		return;
-	outside->agents[outside->agent_count++] = (struct outside_exec){id.time_ns, mapped->pid};
+	outside->agents[outside->agent_count++] = (struct outside_exec){.time_ns = id.time_ns, .pid = mapped->pid};
+}
+
+static void exec_add(
+	struct outside *outside, const struct comm_record *comm, size_t bytes, uint64_t time_ns)
+{
+	struct outside_exec *exec = &outside->execs[outside->exec_count++];
+	size_t room = bytes - sizeof(*comm) - sizeof(struct outside_sample_id);
+
+	*exec = (struct outside_exec){.time_ns = time_ns, .pid = comm->pid};
+	memcpy(exec->name, comm->name, room < sizeof(exec->name) - 1 ? room : sizeof(exec->name) - 1);
 }
 
 /* Before all else: an exec parts what its thread did before it from what it does behind it. */
@@ -450,7 +526,7 @@ static void execs_find(struct outside *outside, const char *record, size_t bytes
 	const struct comm_record *comm = (const void *)record;
 	struct outside_sample_id id;
 
-	if (comm->header.type == PERF_RECORD_MMAP && outside->plan.agent &&
+	if (comm->header.type == PERF_RECORD_MMAP2 && outside->plan.agent &&
 		bytes > sizeof(struct mapped_record) + sizeof(id))
 		agent_find(outside, (const void *)record, bytes);
 
@@ -461,7 +537,7 @@ static void execs_find(struct outside *outside, const char *record, size_t bytes
 	if (counts(outside, id.event, id.time_ns) &&
 		array_widen((void **)&outside->execs, &outside->exec_capacity, outside->exec_count,
 			sizeof *outside->execs))
-		outside->execs[outside->exec_count++] = (struct outside_exec){id.time_ns, comm->pid};
+		exec_add(outside, comm, bytes, id.time_ns);
 }
 
 static int execs_compare(const void *a, const void *b)
@@ -469,6 +545,27 @@ static int execs_compare(const void *a, const void *b)
 	const struct outside_exec *one = a, *other = b;
 
 	return one->time_ns < other->time_ns ? -1 : one->time_ns > other->time_ns;
+}
+
+bool outside_records_exec(const struct outside *outside, uint32_t pid, uint64_t time_ns)
+{
+	for (size_t i = 0; i < outside->exec_count; i++)
+		if (outside->execs[i].pid == pid && outside->execs[i].time_ns > time_ns)
+			return true;
+	return false;
+}
+
+/* Processes that execute another program by now: what the rings have of them is older. */
+static void execs_mark(struct outside *outside)
+{
+	for (size_t i = 0; i < outside->exec_count; i++) {
+		const struct outside_exec *exec = &outside->execs[i];
+		struct outside_target *target =
+			outside_target_find(outside, exec->pid, exec->time_ns);
+
+		if (target && target->begin_ns < exec->time_ns)
+			target->modules.is_gone = true;
+	}
 }
 
 static void rings_walk(struct outside *outside, void (*take)(struct outside *, const char *, size_t))
@@ -510,7 +607,7 @@ static void children_begin(struct outside *outside, uint64_t now_ns)
 		if (now_ns < child.begin_ns + CHILD_NS)
 			continue;
 		child_remove(outside, &outside->children[i]);
-		target = target_begin(outside, child.pid, child.parent_pid, 0, now_ns);
+		target = child_begin(outside, child.pid, child.parent_pid, now_ns);
 		if (target)
 			outside_thread_new(outside, target, child.pid, now_ns, false);
 	}
@@ -533,11 +630,12 @@ size_t outside_records_take(struct outside *outside, uint64_t now_ns)
 	if (heads_read(outside)) {
 		rings_walk(outside, execs_find);
 		qsort(outside->execs, outside->exec_count, sizeof(*outside->execs), execs_compare);
+		execs_mark(outside);
 		for (size_t i = 0; i < outside->exec_count; i++) {
 			window_take(outside, begin_ns, outside->execs[i].time_ns);
 			begin_ns = outside->execs[i].time_ns;
 			records_until(outside, begin_ns);
-			exec_take(outside, outside->execs[i].pid, begin_ns);
+			exec_take(outside, &outside->execs[i]);
 		}
 		window_take(outside, begin_ns, UINT64_MAX);
 		for (unsigned i = 0; i < outside->cpu_count; i++)

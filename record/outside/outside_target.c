@@ -72,7 +72,28 @@ static void executable_fill(const struct outside_target *target, char *path, siz
 		*deleted = '\0';
 }
 
-static void shared_fill(const struct outside *outside, struct outside_target *target)
+/* What it executes: of a process that is gone, what its parent does, if it has not become another program. */
+static void identity_fill(struct outside_target *target, const struct outside_target *like)
+{
+	struct event_process *shared = target->shared;
+
+	if (!target->modules.is_gone) {
+		command_fill(target, shared->command, sizeof(shared->command));
+		executable_fill(target, shared->executable, sizeof(shared->executable));
+	}
+	if (like && !shared->command[0])
+		memcpy(shared->command, like->shared->command, sizeof(shared->command));
+	if (like && !shared->executable[0])
+		memcpy(shared->executable, like->shared->executable, sizeof(shared->executable));
+	if (!shared->command[0])
+		snprintf(shared->command, sizeof(shared->command), "%s", target->name);
+	if (!target->name[0] && !target->modules.is_gone)
+		proc_read(target->pid, "comm", target->name, sizeof(target->name));
+	target->name[strcspn(target->name, "\n")] = '\0';
+}
+
+static void shared_fill(
+	const struct outside *outside, struct outside_target *target, const struct outside_target *like)
 {
 	struct event_process *shared = target->shared;
 
@@ -93,8 +114,7 @@ static void shared_fill(const struct outside *outside, struct outside_target *ta
 	atomic_store(&shared->thread_count, 1);
 	snprintf(shared->metric, sizeof(shared->metric), "CPUTIME");
 	snprintf(shared->sampler, sizeof(shared->sampler), "outside");
-	command_fill(target, shared->command, sizeof(shared->command));
-	executable_fill(target, shared->executable, sizeof(shared->executable));
+	identity_fill(target, like);
 }
 
 /* "PID (name) state ..." in /proc/PID/stat, field 28. */
@@ -152,27 +172,35 @@ static int memory_send(const struct outside *outside, struct outside_target *tar
 	return result;
 }
 
-struct outside_target *outside_target_new(
-	struct outside *outside, uint32_t pid, uint32_t parent_pid, uint32_t generation, uint64_t begin_ns)
+struct outside_target *outside_target_new(struct outside *outside, const struct outside_birth *birth)
 {
+	const struct outside_target *like = birth->like;
 	struct outside_target *target = calloc(1, sizeof(*target));
 	int memory, result;
 
 	if (!target)
 		return NULL;
-	target->pid = target->modules.pid = pid;
-	target->parent_pid = parent_pid;
-	target->generation = generation;
-	target->begin_ns = begin_ns;
+	target->pid = target->modules.pid = birth->pid;
+	target->parent_pid = target->modules.parent_pid = birth->parent_pid;
+	target->modules.files = &outside->files;
+	target->modules.is_gone = outside_records_exec(outside, birth->pid, birth->begin_ns);
+	target->generation = birth->generation;
+	target->begin_ns = birth->begin_ns;
+	snprintf(target->name, sizeof(target->name), "%s", birth->name ? birth->name : like ? like->name : "");
 	target->pipe = -1;
 	memory = memory_make(target);
 	if (memory < 0) {
 		free(target);
 		return NULL;
 	}
-	shared_fill(outside, target);
-	target->stack_begin = stack_begin_of(pid);
-	outside_target_modules(target, begin_ns);
+	shared_fill(outside, target, like);
+	target->stack_begin = target->modules.is_gone ? 0 : stack_begin_of(birth->pid);
+	if (like) {
+		target->stack_begin = like->stack_begin;
+		remote_unwind_modules_inherit(&target->modules, &like->modules);
+		outside_thread_rules(target, like);
+	}
+	outside_target_modules(target, birth->begin_ns);
 	outside_python_look(outside, target);
 	result = memory_send(outside, target, memory);
 	close(memory);
@@ -236,20 +264,22 @@ static void slots_unload(struct outside_target *target, uint64_t now_ns)
 
 bool outside_target_modules(struct outside_target *target, uint64_t now_ns)
 {
-	bool is_new;
+	bool is_new, is_first = !target->has_modules;
 
 	if (target->modules_ns)
 		return true;
 	target->modules_ns = now_ns;
 	if (remote_unwind_modules_read(&target->modules, &is_new))
 		return false;
-	if (!is_new)
+	target->has_modules = true;
+	if (!is_new && !is_first)
 		return true;
 	target->is_python_sought = target->python != NULL;
 	loader_note(target);
 	slots_unload(target, now_ns);
-	if (target->unwinder) {
+	if (target->unwinder && is_new)
 		unwind_cache_clear(target->unwinder);
+	if (target->unwinder) {
 		target->unwinder->reuse.count = 0;
 		target->unwinder->space.loader_begin = target->shared->loader_begin;
 		target->unwinder->space.loader_end = target->shared->loader_end;
@@ -258,7 +288,7 @@ bool outside_target_modules(struct outside_target *target, uint64_t now_ns)
 	return true;
 }
 
-static void slot_fill(const struct outside_target *target, struct event_module *slot,
+static void slot_fill(struct outside_target *target, struct event_module *slot,
 	const struct remote_unwind_module *module)
 {
 	slot->is_anonymous = !module;
@@ -271,7 +301,7 @@ static void slot_fill(const struct outside_target *target, struct event_module *
 		slot->build_id_bytes = module->build_id.size;
 		memcpy(slot->build_id, module->build_id.bytes, module->build_id.size);
 		slot->content_hash =
-			module->build_id.size ? 0 : remote_unwind_module_hash(target->pid, module);
+			module->build_id.size ? 0 : remote_unwind_module_hash(&target->modules, module);
 		if (strcmp(module->path, target->shared->executable))
 			snprintf(slot->path, sizeof(slot->path), "%s", module->path);
 	}

@@ -16,6 +16,9 @@
 
 #define NODES_MAX (1u << 19) /* call-path nodes of a thread */
 #define BEGIN_BYTES 1024u    /* frames of the code that begins a program */
+#define ARGUMENTS_MAX 65536u
+#define STRINGS_BYTES (8u << 20) /* of arguments and environment, behind them */
+#define DEAD_BYTES 4096u     /* below a stack pointer: popped, and other values by now */
 #define READING_NS 200000u   /* between two readings of the time around one of a thread's clock */
 #define READINGS 10
 
@@ -89,8 +92,11 @@ static void header_fill(struct outside_thread *thread, struct event_ring *ring, 
 	atomic_store(&ring->tally_count, 0);
 	atomic_store(&ring->unsampled, EVENT_SAMPLED);
 	snprintf(name, sizeof(name), "task/%u/comm", thread->tid);
-	proc_read(thread->target->pid, name, comm, sizeof(comm));
+	if (!thread->target->modules.is_gone)
+		proc_read(thread->target->pid, name, comm, sizeof(comm));
 	comm[strcspn(comm, "\n")] = '\0';
+	if (!comm[0])
+		snprintf(comm, sizeof(comm), "%s", thread->target->name);
 	memset(ring->name, 0, sizeof(ring->name));
 	memcpy(ring->name, comm, strnlen(comm, sizeof(ring->name) - 1));
 }
@@ -221,7 +227,7 @@ static int memory_read(void *context, uint64_t address, void *to, size_t bytes)
 	/* By now the stack is another one. */
 	if (address >= target->sample_low && address < target->sample_high)
 		return -1;
-	return remote_unwind_read(target->modules.pid, address, to, bytes);
+	return remote_unwind_modules_memory(&target->modules, address, to, bytes);
 }
 
 static const struct cfi_module *module_of(void *context, uint64_t pc)
@@ -233,6 +239,16 @@ static const struct cfi_module *module_of(void *context, uint64_t pc)
 		return NULL;
 	remote_unwind_modules_tables(&target->modules, module, pc);
 	return &module->cfi;
+}
+
+static struct unwind_space space_of(struct outside_target *target)
+{
+	return (struct unwind_space){.memory = {.read = memory_read, .context = target},
+		.module_find = module_of,
+		.context = target,
+		.is_go = target->modules.is_go,
+		.loader_begin = target->shared->loader_begin,
+		.loader_end = target->shared->loader_end};
 }
 
 static bool unwinder_make(struct outside *outside, struct outside_target *target)
@@ -247,13 +263,20 @@ static bool unwinder_make(struct outside *outside, struct outside_target *target
 	u->frames = outside->frames;
 	u->most = outside->plan.keeps_recursion ? UNWIND_WALK_MAX : UNWIND_FRAMES_MAX;
 	u->folds = !outside->plan.keeps_recursion;
-	u->space = (struct unwind_space){.memory = {.read = memory_read, .context = target},
-		.module_find = module_of,
-		.context = target,
-		.is_go = target->modules.is_go,
-		.loader_begin = target->shared->loader_begin,
-		.loader_end = target->shared->loader_end};
+	u->space = space_of(target);
 	return true;
+}
+
+void outside_thread_rules(struct outside_target *target, const struct outside_target *like)
+{
+	struct unwinder *u = like->unwinder ? malloc(sizeof(*u)) : NULL;
+
+	if (!u)
+		return;
+	memcpy(u, like->unwinder, sizeof(*u));
+	u->space = space_of(target);
+	u->reuse.count = 0;
+	target->unwinder = u;
 }
 
 /* The place of a frame as the ring names it. False: the table of modules is full. */
@@ -308,18 +331,50 @@ static uint32_t nodes_put(
 	return is_whole ? parent : 0;
 }
 
+/* The words there: a count of arguments, so many strings behind each other, a zero, and variables of the
+ * environment behind them. */
+static bool is_begin(const struct cfi_memory *memory, uint64_t at)
+{
+	uint64_t count, before = at, word;
+
+	if (cfi_word_read(memory, at, &count) || !count || count > ARGUMENTS_MAX)
+		return false;
+	for (uint64_t i = 1; i <= count + 2; i++) {
+		if (at + 8 * i + 8 > memory->high || cfi_word_read(memory, at + 8 * i, &word))
+			return false;
+		if (i == count + 1 ? word != 0
+				   : (word <= before || word - at > STRINGS_BYTES) && (i <= count || word))
+			return false;
+		before = word ? word : before;
+	}
+	return true;
+}
+
+/* Where the kernel began the stack of a process that is gone. */
+static void begin_seek(struct outside_target *target, uint64_t sp)
+{
+	const struct cfi_memory *memory = &target->unwinder->space.memory;
+
+	for (uint64_t at = sp; at < sp + BEGIN_BYTES && !target->stack_begin; at += 8)
+		if (is_begin(memory, at))
+			target->stack_begin = at;
+}
+
 /* Static programs, musl's and others have no tables for the code that begins a stack. There is nothing
  * further out where the first thread's stack began, or, in another thread, where the frame pointer is still
  * the zero that clone's code left. */
 static bool is_at_end(const struct outside_thread *thread, struct unwinder *u)
 {
 	const struct arch_registers *last = &u->registers;
-	uint64_t sp = last->value[ARCH_SP], begin = thread->target->stack_begin;
+	uint64_t sp = last->value[ARCH_SP], begin;
 	const struct remote_unwind_modules *modules = &thread->target->modules;
 	const struct unwind_frame *frame = &u->frames[u->count - 1];
 
 	if (!u->count)
 		return false;
+	if (thread->tid == thread->target->pid && !thread->target->stack_begin)
+		begin_seek(thread->target, sp);
+	begin = thread->target->stack_begin;
 	if (thread->tid == thread->target->pid)
 		return sp <= begin && begin - sp < BEGIN_BYTES;
 	return last->known >> ARCH_FP & 1 && !last->value[ARCH_FP] && frame->slot < modules->count &&
@@ -353,7 +408,7 @@ uint32_t outside_thread_path(struct outside *outside, struct outside_thread *thr
 	u->space.memory.low = sp;
 	u->space.memory.high = sp + bytes;
 	u->space.memory.shift = (uintptr_t)stack - sp;
-	target->sample_low = sp;
+	target->sample_low = sp - DEAD_BYTES;
 	target->sample_high = sp + (64u << 20);
 	*is_partial = unwind_walk(u, registers) != UNWIND_FULL && !is_at_end(thread, u);
 	need_note(outside, u, sp, *is_partial);

@@ -106,9 +106,18 @@ static bool may_be(const char *path)
 	return base && (!strncmp(base, "python", 6) || !strncmp(base, "libpython", 9));
 }
 
+/* Most processes run no Python: nothing so large is allocated for them. */
+static bool has_interpreter(const struct remote_unwind_modules *modules)
+{
+	for (unsigned i = 0; i < modules->count; i++)
+		if (may_be(modules->list[i].path))
+			return !modules->is_gone;
+	return false;
+}
+
 struct remote_python *remote_python_open(const struct remote_unwind_modules *modules, unsigned *minor)
 {
-	struct remote_python *python = calloc(1, sizeof(*python));
+	struct remote_python *python = has_interpreter(modules) ? calloc(1, sizeof(*python)) : NULL;
 
 	*minor = 0;
 	if (!python)

@@ -163,7 +163,7 @@ static uint32_t module_id(struct measured_process *process, const struct remote_
 				     .build_id = module->build_id,
 				     .content_hash = module->build_id.size ? 0
 									   : remote_unwind_module_hash(
-										     process->pid, module)});
+										     &process->remote->modules, module)});
 	return *known - 1;
 }
 

@@ -45,6 +45,15 @@ static inline void arch_prefetch_write(const void *at)
 	__builtin_prefetch(at, 1);
 }
 
+/* The registers that identify a frame. */
+static inline void arch_registers_write(ucontext_t *to, const uint64_t from[ARCH_REGISTERS])
+{
+	for (unsigned i = 0; i < ARCH_SP; i++)
+		to->uc_mcontext.regs[i] = from[i];
+	to->uc_mcontext.sp = from[ARCH_SP];
+	to->uc_mcontext.pc = from[ARCH_PC];
+}
+
 static inline uint64_t arch_stack_pointer(const ucontext_t *context)
 {
 	return context->uc_mcontext.sp;

@@ -319,6 +319,13 @@ int cfi_row_apply(const struct cfi_row *row, const struct cfi_image *image, cons
 		result = rule_apply(rule, image, memory, registers, cfa, &caller.value[i]);
 		if (result && (i == row->return_register || i == ARCH_SP))
 			return result;
+		/* The same below the stack pointer of a copied stack. */
+		if (result == CFI_UNREADABLE && rule->kind == CFI_OFFSET &&
+			cfa + (uint64_t)(int64_t)rule->value < registers->value[ARCH_SP]) {
+			caller.value[i] = registers->value[i];
+			caller.known |= registers->known & UINT64_C(1) << i;
+			continue;
+		}
 		/* Epilogues that have already restored the frame pointer often still give its old place. */
 		if (result == CFI_UNKNOWN_REGISTER && i == ARCH_FP)
 			return result;

@@ -22,6 +22,7 @@ static enum step step_simple(struct unwinder *u, const struct unwind_rule *rule,
 {
 	uint64_t *value = u->registers.value;
 	uint64_t cfa = value[rule->kind == RULE_SP ? ARCH_SP : ARCH_FP] + (uint64_t)(int64_t)rule->cfa_offset;
+	uint64_t fp_place;
 
 	if (rule->kind != RULE_SP && !(u->registers.known & FP_KNOWN))
 		return STEP_PARTIAL;
@@ -32,9 +33,11 @@ static enum step step_simple(struct unwinder *u, const struct unwind_rule *rule,
 	if (cfi_word_read(&u->space.memory, cfa + (uint64_t)(rule->ra_words * 8L), &value[ARCH_PC]))
 		return unwind_step_unreadable(u);
 	value[ARCH_PC] = arch_return_address(value[ARCH_PC]);
-	if (unwind_rule_saves_fp(rule) &&
-		cfi_word_read(
-			&u->space.memory, unwind_rule_fp_place(rule, cfa, value[ARCH_FP]), &value[ARCH_FP]))
+	fp_place = unwind_rule_fp_place(rule, cfa, value[ARCH_FP]);
+	/* Below the stack pointer of a copied stack: it was popped, and tables often still give its old place.
+	 */
+	if (unwind_rule_saves_fp(rule) && cfi_word_read(&u->space.memory, fp_place, &value[ARCH_FP]) &&
+		(fp_place >= value[ARCH_SP] || !(u->registers.known & FP_KNOWN)))
 		return unwind_step_unreadable(u);
 	value[ARCH_SP] = cfa;
 	u->registers.known = (u->registers.known & QUICK_KNOWN) | (unwind_rule_saves_fp(rule) ? FP_KNOWN : 0);

@@ -115,6 +115,16 @@ static void cache_took(struct unwinder *u, const struct unwind_rule *rule)
 		*next = (*next + 1) % UNWIND_CACHE_WAYS;
 }
 
+/* Of the place behind the call by which a signal handler returns, too: its table ends there. */
+static int row_find(const struct cfi_module *module, uint64_t pc, struct cfi_scratch *scratch)
+{
+	int result = cfi_row_find(module, pc, scratch);
+
+	if (result == CFI_NONE && !cfi_row_find(module, pc - 1, scratch) && scratch->row.signal_frame)
+		return 0;
+	return result;
+}
+
 const struct unwind_rule *unwind_rule_fill(struct unwinder *u, struct unwind_rule *rule, uint64_t pc)
 {
 	const struct unwind_space *space = &u->space;
@@ -130,7 +140,7 @@ const struct unwind_rule *unwind_rule_fill(struct unwinder *u, struct unwind_rul
 		rule->flags |= RULE_HIDDEN | RULE_OWN;
 	if (module) {
 		rule->slot = (uint16_t)module->slot;
-		if (!cfi_row_find(module, pc, &u->scratch)) {
+		if (!row_find(module, pc, &u->scratch)) {
 			row_mend(&u->scratch.row, &module->image, NULL);
 			rule->kind = row_compress(&u->scratch.row, &module->image, rule);
 			rule->function = (uint32_t)u->scratch.pc_begin;
@@ -184,7 +194,7 @@ enum step unwind_step_row(struct unwinder *u, uint64_t pc, bool thorough, bool *
 	int result;
 
 	u->rows++;
-	if (!module || cfi_row_find(module, pc, &u->scratch))
+	if (!module || row_find(module, pc, &u->scratch))
 		return STEP_PARTIAL;
 	if (row->signal_frame && unwind_step_trampoline(u, interrupted))
 		return STEP_ON;
