@@ -10,8 +10,8 @@
 #include "blame/stalls/kernel.h"
 #include "timeline/debug/demangle.h"
 
-#define FEEDING_LEAST 0.01 /* of a kernel's samples, that wait for an instruction whose own wait is sought \
-			    */
+/* Of a kernel's samples, that wait for an instruction whose own wait is sought. */
+#define FEEDING_LEAST 0.01
 
 /* ---- one instruction ---- */
 
@@ -279,7 +279,8 @@ static void take_feeding(struct maker *maker, size_t number, uint32_t at)
 	struct listing_instruction *of = &maker->listing->instructions[first + at];
 	struct cause_step steps[CAUSE_CHAIN_MAX];
 
-	if (of->source_count || !cause_chain_find(function, at, steps) || steps[0].cause->use == at)
+	if (of->source_count || !cause_chain_find(maker->kernel, function, at, steps) ||
+		steps[0].link != CAUSE_LINK_WAIT || steps[0].cause->use == at)
 		return;
 	add_source(maker, of, first + steps[0].cause->use, steps[0].share, true);
 }
