@@ -27,7 +27,7 @@
 #define PROGRAMS_MOST 32u /* that a process becomes while its agent is to be loaded */
 #define OPENS_MOST 5u
 #define ANSWER_NS UINT64_C(5000000000)
-#define STARVED_NS UINT64_C(50000000)	  /* a thread that ran for less since then may not have had its turn */
+#define STARVED_NS UINT64_C(50000000) /* a thread that ran for less since then may not have had its turn */
 #define STARVED_MOST_NS UINT64_C(60000000000)
 #define BEGIN_MS 30000
 #define FIRST_NS UINT64_C(3000000000) /* of that, only the main thread is tried where it may be */
@@ -262,7 +262,8 @@ static uint64_t ran_ns(uint32_t pid, uint32_t tid)
 	return proc_read(pid, name, text, sizeof(text)) && sscanf(text, "%llu", &ran) == 1 ? ran : 0;
 }
 
-/* An answer may still come: on a busy machine a thread that could run may have to wait for a core for long. */
+/* An answer may still come: on a busy machine a thread that could run may have to wait for a core for long.
+ */
 static bool may_answer(uint32_t pid, uint32_t tid, uint64_t ran_before_ns, uint64_t waited_ns)
 {
 	if (waited_ns < ANSWER_NS)
@@ -323,8 +324,9 @@ static int load(struct inject *inject, struct inject_image *image, struct proces
 	if (!reason) {
 		order_fill(inject, image, &order);
 		is_called = true;
-		reason = call_make(image, &thread, &order, function) ? answer_await(image, &order, thread.tid, &until_ns)
-								     : INJECT_UNANSWERED;
+		reason = call_make(image, &thread, &order, function)
+				 ? answer_await(image, &order, thread.tid, &until_ns)
+				 : INJECT_UNANSWERED;
 	}
 	process->is_stale = reason == ESTALE;
 	if (process->is_stale || !is_called)

@@ -59,15 +59,16 @@ static bool segments_read(struct mapped_file *file)
 	Elf64_Ehdr elf;
 	ssize_t bytes;
 
-	if (pread(file->fd, &elf, sizeof(elf), 0) != sizeof(elf) || memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
-		elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_phentsize != sizeof(*headers) ||
-		elf.e_phnum > HEADERS_MAX)
+	if (pread(file->fd, &elf, sizeof(elf), 0) != sizeof(elf) ||
+		memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 || elf.e_ident[EI_CLASS] != ELFCLASS64 ||
+		elf.e_phentsize != sizeof(*headers) || elf.e_phnum > HEADERS_MAX)
 		return false;
 	bytes = (ssize_t)(elf.e_phnum * sizeof(*headers));
 	if (pread(file->fd, headers, (size_t)bytes, (off_t)elf.e_phoff) != bytes)
 		return false;
 	for (unsigned i = 0; i < elf.e_phnum && file->count < MAPPED_SEGMENTS_MAX; i++)
-		if (headers[i].p_type == PT_LOAD && headers[i].p_filesz < UINT64_MAX - PAGE_BYTES - headers[i].p_vaddr)
+		if (headers[i].p_type == PT_LOAD &&
+			headers[i].p_filesz < UINT64_MAX - PAGE_BYTES - headers[i].p_vaddr)
 			file->segments[file->count++] = (struct mapped_segment){headers[i].p_vaddr,
 				headers[i].p_offset, headers[i].p_filesz, (headers[i].p_flags & PF_W) != 0,
 				(headers[i].p_flags & PF_X) != 0};
@@ -135,7 +136,8 @@ void mapped_files_fini(struct mapped_files *files)
 
 /* ---- reading ---- */
 
-/* Pages are mapped whole: what follows the segment in its last one is there, too, or zeros behind the file. */
+/* Pages are mapped whole: what follows the segment in its last one is there, too, or zeros behind the file.
+ */
 static int bytes_read(int fd, uint64_t offset, void *to, size_t bytes)
 {
 	ssize_t got = pread(fd, to, bytes, (off_t)offset);
@@ -154,7 +156,8 @@ int mapped_file_read(const struct mapped_file *file, uint64_t address, void *to,
 
 		if (!segment->is_written && address >= segment->address && address < end &&
 			end - address >= bytes)
-			return bytes_read(file->fd, segment->offset + (address - segment->address), to, bytes);
+			return bytes_read(
+				file->fd, segment->offset + (address - segment->address), to, bytes);
 	}
 	return -EFAULT;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mapped_files.h - code, constants and unwind tables of mapped ELF files, read from the files themselves: they
- * stand in for the memory of a process that has ended, or that executes another program by now. Such
- * processes come by the hundred a second and share few files, so the last ones stay open. Files are read, never
- * mapped: one that is cut short meanwhile gives an error.
+ * mapped_files.h - code, constants and unwind tables of mapped ELF files, read from the files themselves:
+ * they stand in for the memory of a process that has ended, or that executes another program by now. Such
+ * processes come by the hundred a second and share few files, so the last ones stay open. Files are read,
+ * never mapped: one that is cut short meanwhile gives an error.
  */
 #ifndef RECORD_MAPPED_FILES_H
 #define RECORD_MAPPED_FILES_H
@@ -35,16 +35,16 @@ struct mapped_files {
 	uint64_t uses;
 };
 
-/* The file at `path` as one of the processes `pids` sees it, 0 for none, or as this one does; with that number
- * of its inode. NULL: there is no such file of ELF's 64 bits. Valid until the next call. */
+/* The file at `path` as one of the processes `pids` sees it, 0 for none, or as this one does; with that
+ * number of its inode. NULL: there is no such file of ELF's 64 bits. Valid until the next call. */
 const struct mapped_file *mapped_files_find(
 	struct mapped_files *files, const uint32_t pids[2], const char *path, uint64_t inode);
 
 /* Bytes at an address less the bias. 0 or -EFAULT: they are not all in a segment that only the file fills. */
 int mapped_file_read(const struct mapped_file *file, uint64_t address, void *to, size_t bytes);
 
-/* Where the whole file lies in a process that has its code from `offset` on mapped at `address`: the bias, and
- * the pages of all segments as the file has them. False: no code of the file is there. */
+/* Where the whole file lies in a process that has its code from `offset` on mapped at `address`: the bias,
+ * and the pages of all segments as the file has them. False: no code of the file is there. */
 bool mapped_file_place(const struct mapped_file *file, uint64_t address, uint64_t offset, uint64_t *bias,
 	uint64_t *begin, uint64_t *end);
 

@@ -24,7 +24,7 @@
 #define BLOCK_BYTES 16384u
 #define RECORD_BYTES_MAX (1u << 20)
 #define VDSO_BYTES UINT64_C(8192)
-#define MAPPINGS_MAX 1024u /* that the kernel told of */
+#define MAPPINGS_MAX 1024u		     /* that the kernel told of */
 #define IMAGE_BYTES_MAX (UINT64_C(16) << 30) /* address range of one module */
 
 static ssize_t readv_at(uint32_t pid, uint64_t address, void *to, size_t bytes)
@@ -377,9 +377,9 @@ static void module_read(struct remote_unwind_modules *modules, const struct plac
 {
 	Elf64_Phdr segments[SEGMENTS_MAX];
 	struct remote_unwind_module fresh = {.cfi = {.begin = place->begin, .end = place->end},
-		.bias = place->bias,
-		.inode = place->inode,
-		.is_vdso = !strcmp(place->path, "[vdso]")},
+					    .bias = place->bias,
+					    .inode = place->inode,
+					    .is_vdso = !strcmp(place->path, "[vdso]")},
 				    *module;
 	Elf64_Ehdr elf;
 
@@ -507,8 +507,8 @@ static bool maps_take(struct remote_unwind_modules *modules)
 
 /* ---- without a list of mappings ---- */
 
-void remote_unwind_modules_mapped(
-	struct remote_unwind_modules *modules, uint64_t begin, uint64_t offset, uint64_t inode, const char *path)
+void remote_unwind_modules_mapped(struct remote_unwind_modules *modules, uint64_t begin, uint64_t offset,
+	uint64_t inode, const char *path)
 {
 	struct remote_unwind_mapping *mapping;
 

@@ -52,8 +52,8 @@ struct remote_unwind_modules {
  * the process has ended or is ending and nothing stands in for it. *is_new: the modules changed. */
 int remote_unwind_modules_read(struct remote_unwind_modules *modules, bool *is_new);
 /* Keeps what the kernel told of a new mapping of code. Copies the path. */
-void remote_unwind_modules_mapped(
-	struct remote_unwind_modules *modules, uint64_t begin, uint64_t offset, uint64_t inode, const char *path);
+void remote_unwind_modules_mapped(struct remote_unwind_modules *modules, uint64_t begin, uint64_t offset,
+	uint64_t inode, const char *path);
 /* A process that was forked from another begins with its modules; `modules` has none yet. */
 void remote_unwind_modules_inherit(
 	struct remote_unwind_modules *modules, const struct remote_unwind_modules *from);

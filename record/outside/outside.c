@@ -72,8 +72,8 @@ static unsigned threads_watch(struct outside *outside, struct outside_target *ta
 static int target_attach(struct outside *outside, uint32_t pid)
 {
 	const struct timespec moment = {0, FORK_NS};
-	struct outside_target *target = outside_target_new(
-			outside, &(struct outside_birth){.pid = pid, .begin_ns = clock_now_ns()});
+	struct outside_target *target =
+		outside_target_new(outside, &(struct outside_birth){.pid = pid, .begin_ns = clock_now_ns()});
 	int reason = 0;
 
 	if (!target)

@@ -128,7 +128,7 @@ struct outside {
 	struct outside_record *records;
 	size_t record_count, record_capacity;
 	uint64_t arrived;
-	struct mapped_files files; /* stand in for the memory of processes that are gone */
+	struct mapped_files files;	     /* stand in for the memory of processes that are gone */
 	struct outside_exec *execs, *agents; /* of the current pass; agents: mappings of the agent */
 	size_t exec_count, exec_capacity, agent_count, agent_capacity;
 	char *agent;				 /* plan.agent without links; NULL: none */
@@ -162,8 +162,8 @@ int outside_refusal(struct error *error, int reason, const char *what);
 /* Reads the rings, and takes all records older than now_ns less a margin; UINT64_MAX: all. Returns the number
  * read. */
 size_t outside_records_take(struct outside *outside, uint64_t now_ns);
-/* True if the records of this pass have an exec of the process behind time_ns: what /proc tells of it, and its
- * memory, are another program's. */
+/* True if the records of this pass have an exec of the process behind time_ns: what /proc tells of it, and
+ * its memory, are another program's. */
 bool outside_records_exec(const struct outside *outside, uint32_t pid, uint64_t time_ns);
 
 /* outside_looks.c */
@@ -180,8 +180,9 @@ void outside_looks_take(struct outside *outside, uint64_t now_ns);
 struct outside_birth {
 	uint32_t pid, parent_pid, generation;
 	uint64_t begin_ns;
-	const struct outside_target *like; /* which it was forked from; NULL: none that is known, or it executes */
-	const char *name;		   /* of its thread, as the kernel told; NULL: it did not */
+	const struct outside_target
+		*like;	  /* which it was forked from; NULL: none that is known, or it executes */
+	const char *name; /* of its thread, as the kernel told; NULL: it did not */
 };
 
 /* Makes the process. NULL: no memory, or the collector does not answer. */
@@ -225,8 +226,8 @@ struct outside_thread *outside_thread_find(struct outside *outside, uint32_t tid
 /* Makes it known, from begin_ns on (0: from now on, one that lived before); NULL: no ring or no memory. */
 struct outside_thread *outside_thread_new(struct outside *outside, struct outside_target *target,
 	uint32_t tid, uint64_t begin_ns, bool is_born);
-/* A process that was forked from another begins with what that one's unwinder knows of their code: all of it can be
- * read no more when it has ended. */
+/* A process that was forked from another begins with what that one's unwinder knows of their code: all of it
+ * can be read no more when it has ended. */
 void outside_thread_rules(struct outside_target *target, const struct outside_target *like);
 /* The node of a call path, from registers and a copy of the stack from its stack pointer up. */
 uint32_t outside_thread_path(struct outside *outside, struct outside_thread *thread,

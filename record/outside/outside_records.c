@@ -98,8 +98,10 @@ static void child_remove(struct outside *outside, struct outside_child *child)
 	*child = outside->children[--outside->child_count];
 }
 
-/* The process that a child was forked from, or the one that that was forked from, if nothing is known of it. */
-static const struct outside_target *forked_from(struct outside *outside, uint32_t parent_pid, uint64_t time_ns)
+/* The process that a child was forked from, or the one that that was forked from, if nothing is known of it.
+ */
+static const struct outside_target *forked_from(
+	struct outside *outside, uint32_t parent_pid, uint64_t time_ns)
 {
 	const struct outside_target *target = outside_target_find(outside, parent_pid, time_ns);
 	const struct outside_child *child;
@@ -159,8 +161,7 @@ static struct outside_thread *thread_of(
 		child_remove(outside, child);
 	}
 	if (!target && !child && outside->plan.is_all && pid && pid != (uint32_t)getpid())
-		target = target_begin(
-			outside, &(struct outside_birth){.pid = pid, .begin_ns = time_ns});
+		target = target_begin(outside, &(struct outside_birth){.pid = pid, .begin_ns = time_ns});
 	if (!target)
 		return NULL;
 	return outside_thread_new(outside, target, tid,
@@ -423,16 +424,16 @@ static void modules_refresh(
 		outside_target_modules(target, time_ns);
 }
 
-/* True in the middle of an exec: the old program's memory is gone, and the new one's is not there yet. So has a
- * thread of the kernel, or one that is ending, no registers. */
+/* True in the middle of an exec: the old program's memory is gone, and the new one's is not there yet. So has
+ * a thread of the kernel, or one that is ending, no registers. */
 static bool has_no_stack(
 	struct outside *outside, const struct outside_thread *thread, const struct outside_sample *sample)
 {
 	struct outside_target *target = thread->target;
 
-	return !sample->stack_bytes && (outside_records_exec(outside, target->pid, sample->time_ns) ||
-					       !remote_unwind_modules_find(&target->modules,
-						       sample->registers.value[ARCH_PC]));
+	return !sample->stack_bytes &&
+	       (outside_records_exec(outside, target->pid, sample->time_ns) ||
+		       !remote_unwind_modules_find(&target->modules, sample->registers.value[ARCH_PC]));
 }
 
 /* Third pass. */
@@ -507,11 +508,11 @@ static void agent_find(struct outside *outside, const struct mapped_record *mapp
 		!array_widen((void **)&outside->agents, &outside->agent_capacity, outside->agent_count,
 			sizeof *outside->agents))
 		return;
-	outside->agents[outside->agent_count++] = (struct outside_exec){.time_ns = id.time_ns, .pid = mapped->pid};
+	outside->agents[outside->agent_count++] =
+		(struct outside_exec){.time_ns = id.time_ns, .pid = mapped->pid};
 }
 
-static void exec_add(
-	struct outside *outside, const struct comm_record *comm, size_t bytes, uint64_t time_ns)
+static void exec_add(struct outside *outside, const struct comm_record *comm, size_t bytes, uint64_t time_ns)
 {
 	struct outside_exec *exec = &outside->execs[outside->exec_count++];
 	size_t room = bytes - sizeof(*comm) - sizeof(struct outside_sample_id);
@@ -560,8 +561,7 @@ static void execs_mark(struct outside *outside)
 {
 	for (size_t i = 0; i < outside->exec_count; i++) {
 		const struct outside_exec *exec = &outside->execs[i];
-		struct outside_target *target =
-			outside_target_find(outside, exec->pid, exec->time_ns);
+		struct outside_target *target = outside_target_find(outside, exec->pid, exec->time_ns);
 
 		if (target && target->begin_ns < exec->time_ns)
 			target->modules.is_gone = true;

@@ -186,7 +186,10 @@ struct outside_target *outside_target_new(struct outside *outside, const struct 
 	target->modules.is_gone = outside_records_exec(outside, birth->pid, birth->begin_ns);
 	target->generation = birth->generation;
 	target->begin_ns = birth->begin_ns;
-	snprintf(target->name, sizeof(target->name), "%s", birth->name ? birth->name : like ? like->name : "");
+	snprintf(target->name, sizeof(target->name), "%s",
+		birth->name ? birth->name
+		: like	    ? like->name
+			    : "");
 	target->pipe = -1;
 	memory = memory_make(target);
 	if (memory < 0) {
@@ -288,8 +291,8 @@ bool outside_target_modules(struct outside_target *target, uint64_t now_ns)
 	return true;
 }
 
-static void slot_fill(struct outside_target *target, struct event_module *slot,
-	const struct remote_unwind_module *module)
+static void slot_fill(
+	struct outside_target *target, struct event_module *slot, const struct remote_unwind_module *module)
 {
 	slot->is_anonymous = !module;
 	slot->loaded_ns = clock_now_ns();

@@ -18,8 +18,8 @@
 #define BEGIN_BYTES 1024u    /* frames of the code that begins a program */
 #define ARGUMENTS_MAX 65536u
 #define STRINGS_BYTES (8u << 20) /* of arguments and environment, behind them */
-#define DEAD_BYTES 4096u     /* below a stack pointer: popped, and other values by now */
-#define READING_NS 200000u   /* between two readings of the time around one of a thread's clock */
+#define DEAD_BYTES 4096u	 /* below a stack pointer: popped, and other values by now */
+#define READING_NS 200000u	 /* between two readings of the time around one of a thread's clock */
 #define READINGS 10
 
 static unsigned hash_of(uint32_t tid)

@@ -161,9 +161,10 @@ static uint32_t module_id(struct measured_process *process, const struct remote_
 				     .is_executable = !strcmp(module->path, process->executable),
 				     .begin = module->cfi.begin,
 				     .build_id = module->build_id,
-				     .content_hash = module->build_id.size ? 0
-									   : remote_unwind_module_hash(
-										     &process->remote->modules, module)});
+				     .content_hash = module->build_id.size
+							     ? 0
+							     : remote_unwind_module_hash(
+								       &process->remote->modules, module)});
 	return *known - 1;
 }
 

@@ -34,7 +34,8 @@ static enum step step_simple(struct unwinder *u, const struct unwind_rule *rule,
 		return unwind_step_unreadable(u);
 	value[ARCH_PC] = arch_return_address(value[ARCH_PC]);
 	fp_place = unwind_rule_fp_place(rule, cfa, value[ARCH_FP]);
-	/* Below the stack pointer of a copied stack: it was popped, and tables often still give its old place.
+	/* Below the stack pointer of a copied stack: it was popped, and tables often still give its old
+	 * place.
 	 */
 	if (unwind_rule_saves_fp(rule) && cfi_word_read(&u->space.memory, fp_place, &value[ARCH_FP]) &&
 		(fp_place >= value[ARCH_SP] || !(u->registers.known & FP_KNOWN)))
