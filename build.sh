@@ -482,7 +482,7 @@ verb_aarch64() {
 	run_tests build -R '^e2e\.record\.aarch64$'
 }
 
-# verb_stress [--python] [SECONDS] | --stops N | --kills N | --cycles N : the tests run a part of it; HPCT_STRESS_SEED,
+# verb_stress [--python | --java] [SECONDS] | --stops N | --kills N | --cycles N : the tests run a part of it; HPCT_STRESS_SEED,
 # HPCT_SEED repeat one
 verb_stress() {
 	local room=record test=stress
@@ -502,6 +502,9 @@ verb_stress() {
 		shift "$#"
 	elif [ "${1-}" = --python ]; then
 		room=python
+		shift
+	elif [ "${1-}" = --java ]; then
+		test=java_trace
 		shift
 	fi
 	HPCT_BIN=$PWD/build/bin HPCT_SAMPLES=$PWD/build/samples HPCT_SOURCE=$PWD HPCT_POOL=$PWD/build/tests/pool \
@@ -533,7 +536,7 @@ verb_session() {
 	ensure build bench
 	compile build
 	local picture
-	for picture in readme picture-gauges picture-gauges-plot; do
+	for picture in readme picture-code picture-gauges picture-gauges-plot; do
 		HPCT_BIN=$PWD/build/bin HPCT_GOLDEN_UPDATE=1 bash tests/golden/view.sh "$picture"
 	done
 	PATH=$PWD/build/bin:$PATH
@@ -599,7 +602,8 @@ usage: ./build.sh [VERB]
   aarch64  cross-compile into build-aarch64/, run unit tests and recorded programs under qemu-user
   stress   a storm under every kind of trouble for 600 seconds, or as many as are given; `stress --kills 200`: kill -9
            of programs and collectors at random moments; `stress --cycles 1000`: attaches and detaches so often, both ways;
-           `stress --python`: interpreters of every CPython here; `stress --stops 10000`: each thread stopped that often
+           `stress --python`: interpreters of every CPython here; `stress --java`: Java machines whose stacks are asked for
+           by each collector; `stress --stops 10000`: each thread stopped that often
            and its Python stack compared with an independent reader's
   real     what people run: lammps, python, node, go, java, ruby, R ... (installed on demand), bare and recorded: same
            output, whole stacks; and who made others wait: at a hot row of postgres under pgbench, for a slow rank

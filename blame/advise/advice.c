@@ -81,7 +81,8 @@ static void match_function(const struct kernel *kernel, const struct kernel_func
 }
 
 /* `goes`, by instruction, is all false before. */
-static double gone_with(const struct kernel_function *function, const bool *is_matched, bool *goes)
+static double gone_with(const struct kernel_function *function, const struct optimizer *optimizer,
+	const bool *is_matched, bool *goes)
 {
 	const struct cause *list = function->causes.list;
 	double sum = 0;
@@ -89,6 +90,8 @@ static double gone_with(const struct kernel_function *function, const bool *is_m
 	for (size_t c = 0; c < function->causes.count; c++)
 		if (is_matched[c] && list[c].define != list[c].use)
 			goes[list[c].define] = true;
+	for (uint32_t i = 0; optimizer->leaves && i < function->code.count; i++)
+		goes[i] |= optimizer->leaves(function, i);
 	for (size_t c = 0; c < function->causes.count; c++)
 		sum += is_matched[c] && !goes[list[c].use] ? list[c].samples : 0;
 	for (uint32_t i = 0; i < function->code.count; i++)
@@ -114,7 +117,7 @@ static bool match(const struct kernel *kernel, struct advice *advice, struct mat
 		if (ok && scopes)
 			found->hidden += estimate_scopes(scopes, (size_t)function->code.loops.count + 1);
 		if (ok)
-			found->gone += gone_with(function, is_matched, goes);
+			found->gone += gone_with(function, advice->optimizer, is_matched, goes);
 		free(scopes);
 		free(is_matched);
 		free(goes);
@@ -132,11 +135,13 @@ static double error_of(const struct kernel *kernel, double matched)
 	return samples > 0 ? 2 * sqrt(samples) / samples : 0;
 }
 
-static void estimate_eliminated(const struct kernel *kernel, struct advice *advice, double gone)
+static void estimate_eliminated(const struct kernel *kernel, struct advice *advice, const struct match *found)
 {
+	const bool leave = advice->optimizer->leaves && advice->matched > 0;
 	double error_share = error_of(kernel, advice->matched);
 
-	advice->speedup = estimate_elimination(kernel->total, advice->matched - advice->stays);
+	advice->speedup =
+		estimate_elimination(kernel->total, leave ? found->gone : advice->matched - advice->stays);
 	/* Between nothing and all: their geometric mean. */
 	if (advice->optimizer->is_moved)
 		advice->speedup = sqrt(fmin(advice->speedup, ADVICE_MOST));
@@ -146,7 +151,8 @@ static void estimate_eliminated(const struct kernel *kernel, struct advice *advi
 			      ? 1
 			      : estimate_elimination(
 					kernel->total, advice->matched_latency * fmax(0, 1 - error_share));
-	advice->high = estimate_elimination(kernel->total, fmax(gone, advice->matched) * (1 + error_share));
+	advice->high =
+		estimate_elimination(kernel->total, fmax(found->gone, advice->matched) * (1 + error_share));
 	for (unsigned i = 0; i < advice->hotspot_count; i++)
 		advice->hotspots[i].speedup =
 			estimate_elimination(kernel->total, advice->hotspots[i].cause.samples);
@@ -185,7 +191,7 @@ static int advise(const struct kernel *kernel, struct advice *advice, struct err
 		return error_memory(error);
 	switch (advice->optimizer->category) {
 	case OPTIMIZER_ELIMINATES:
-		estimate_eliminated(kernel, advice, found.gone);
+		estimate_eliminated(kernel, advice, &found);
 		break;
 	case OPTIMIZER_HIDES:
 		estimate_hidden(kernel, advice, found.hidden);

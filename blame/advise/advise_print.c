@@ -24,7 +24,8 @@ static const struct report_column columns[] = {{"kernel", REPORT_TEXT}, {"time_n
 	{"to_loop_line", REPORT_NUMBER}, {"to_address", REPORT_NUMBER}, {"to_instruction", REPORT_TEXT},
 	{"text", REPORT_TEXT}, {"chain", REPORT_TEXT}, {"run_low", REPORT_NUMBER},
 	{"run_high", REPORT_NUMBER}, {"run_least", REPORT_NUMBER}, {"run_most", REPORT_NUMBER},
-	{"exact_percent", REPORT_PERCENT}, {"cut_percent", REPORT_PERCENT}};
+	{"exact_percent", REPORT_PERCENT}, {"cut_percent", REPORT_PERCENT},
+	{"utilization_percent", REPORT_PERCENT}};
 
 /* What all rows need. */
 struct rows {
@@ -69,21 +70,29 @@ static void row_kernel(const struct rows *rows, const struct kernel *kernel)
 	report_figure(report, single);
 }
 
-/* "ADDRESS INSTRUCTION STALL PERCENT;...", from the hotspot's definition back to the root. */
-static void row_chain(struct report *report, const struct kernel_function *function, uint32_t from)
+/* "ADDRESS INSTRUCTION STALL PERCENT;...", from the hotspot's definition back to the root; instead of a stall
+ * the link by which a step is no wait; in another function "FUNCTION+ADDRESS". */
+static void row_chain(struct report *report, const struct kernel *kernel,
+	const struct kernel_function *function, uint32_t from)
 {
 	struct cause_step steps[CAUSE_CHAIN_MAX];
-	unsigned count = cause_chain_find(function, from, steps);
-	char text[CAUSE_CHAIN_MAX * 96] = "";
+	unsigned count = cause_chain_find(kernel, function, from, steps);
+	char text[CAUSE_CHAIN_MAX * 256] = "";
 	size_t used = 0;
 
 	for (unsigned i = 0; i < count; i++) {
-		uint32_t at = steps[i].cause->define;
+		const struct cause_step *step = &steps[i];
+		struct advise_place place;
 
-		used += (size_t)snprintf(text + used, sizeof text - used, "%s%" PRIu64 " %.40s %s %.2f",
-			i ? ";" : "", function->code.addresses[at] - function->code.start,
-			function->code.instructions[at].name, stall_name((enum stall)steps[i].cause->stall),
-			100 * steps[i].share);
+		advise_place_find(&place, step->function, step->at);
+		used += (size_t)snprintf(text + used, sizeof text - used,
+			"%s%.100s%s%" PRIu64 " %.40s %s %.2f", i ? ";" : "",
+			step->function == function ? "" : place.function,
+			step->function == function ? "" : "+", place.address,
+			step->function->code.instructions[step->at].name,
+			step->cause ? stall_name((enum stall)step->cause->stall)
+				    : cause_link_name(step->link),
+			100 * step->share);
 	}
 	report_string(report, text);
 }
@@ -109,7 +118,7 @@ static void row_hotspot(struct report *report, const struct kernel *kernel,
 	row_place(report, hotspot->function, cause->define);
 	row_place(report, hotspot->function, cause->use);
 	report_none(report);
-	row_chain(report, hotspot->function, cause->define);
+	row_chain(report, kernel, hotspot->function, cause->define);
 	row_none(report, 4);
 }
 
@@ -138,6 +147,10 @@ static void row_end(const struct rows *rows, const struct kernel *kernel)
 	else
 		report_none(rows->report);
 	report_real(rows->report, advise_percent(share->cut, whole));
+	if (kernel->expected > 0)
+		report_real(rows->report, advise_percent(kernel->total, kernel->expected));
+	else
+		report_none(rows->report);
 	report_row(rows->report);
 }
 

@@ -29,22 +29,37 @@ static void text_place(FILE *out, const char *word, const struct kernel_function
 		fprintf(out, " in a Loop\n");
 }
 
+static void text_step(FILE *out, const struct cause_step *step, const struct kernel_function *before)
+{
+	static const char *const words[] = {"which waits for", "which loads what may come from",
+		"which waits for the copy", "which others reach late, by",
+		"which computes with what its caller has from"};
+	static const char *const shares[] = {"its stalls", "the stalls of such stores", "such copies",
+		"the stalls since the barrier before", "the stalls where it is computed"};
+	struct advise_place place;
+
+	advise_place_find(&place, step->function, step->at);
+	fprintf(out, "        %s 0x%" PRIx64 " %s", words[step->link], place.address, place.instruction);
+	if (step->function != before)
+		fprintf(out, " in %s", place.function);
+	if (*place.file)
+		fprintf(out, " at %s:%u", place.file, place.line);
+	fprintf(out, " (");
+	if (step->cause)
+		fprintf(out, "%s, ", stall_name((enum stall)step->cause->stall));
+	fprintf(out, "%.1f %% of %s)", 100 * step->share, shares[step->link]);
+}
+
 /* What the instruction that is waited for waited for itself, back to the root. */
-static void text_chain(FILE *out, const struct kernel_function *function, uint32_t from)
+static void text_chain(
+	FILE *out, const struct kernel *kernel, const struct kernel_function *function, uint32_t from)
 {
 	struct cause_step steps[CAUSE_CHAIN_MAX];
-	unsigned count = cause_chain_find(function, from, steps);
+	unsigned count = cause_chain_find(kernel, function, from, steps);
 
 	for (unsigned i = 0; i < count; i++) {
-		struct advise_place place;
-
-		advise_place_find(&place, function, steps[i].cause->define);
-		fprintf(out, "        which waits for 0x%" PRIx64 " %s", place.address, place.instruction);
-		if (*place.file)
-			fprintf(out, " at %s:%u", place.file, place.line);
-		fprintf(out, " (%s, %.1f %% of its stalls)%s\n",
-			stall_name((enum stall)steps[i].cause->stall), 100 * steps[i].share,
-			i + 1 == count ? ": the root" : "");
+		text_step(out, &steps[i], i ? steps[i - 1].function : function);
+		fprintf(out, "%s\n", i + 1 == count ? ": the root" : "");
 	}
 }
 
@@ -67,7 +82,7 @@ static void text_hotspot(
 	}
 	text_place(out, "From", hotspot->function, cause->define);
 	text_place(out, "To  ", hotspot->function, cause->use);
-	text_chain(out, hotspot->function, cause->define);
+	text_chain(out, kernel, hotspot->function, cause->define);
 }
 
 static void text_hints(FILE *out, const char *hints)
@@ -185,6 +200,10 @@ static void text_kernel(FILE *out, struct run *run, const struct kernels *kernel
 		fprintf(out, ", %.1f %% in code that the run does not keep",
 			advise_percent(kernel->unread, kernel->total));
 	fprintf(out, "\n");
+	if (kernel->expected > 0)
+		fprintf(out, "  utilization %.1f %%: on average %.1f of %u multiprocessors had work\n",
+			advise_percent(kernel->total, kernel->expected),
+			kernel->total / kernel->expected * kernel->multiprocessors, kernel->multiprocessors);
 	text_share(out, &kernel->share);
 	fprintf(out, "  causes found for %.1f %% of dependency stalls, single dependency coverage %.2f\n",
 		explained, single);

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "blame/advise/advise_place.h"
+#include "blame/stalls/kernel_listing.h"
 
 #define KEPT 3u		/* instructions without samples that are printed on each side of what is left out */
 #define CAUSE_LEAST 0.1 /* of an instruction's samples, that is worth a word */
-#define SET_TEXT 160u
 
 const struct report_column annotate_columns[] = {{"kernel", REPORT_TEXT}, {"function", REPORT_TEXT},
 	{"address", REPORT_NUMBER}, {"instruction", REPORT_TEXT}, {"defines", REPORT_TEXT},
@@ -22,100 +22,21 @@ const unsigned annotate_column_count = sizeof annotate_columns / sizeof *annotat
 
 /* What is said of one instruction. */
 struct figures {
-	double all, issued, latency;
-	enum stall stall; /* most frequent reason but "issued" */
-	double of_stall;
-	const struct cause
-		*cause; /* that explains most of its stalls; NULL: they stay here, or there are none */
+	struct listing_figures of;
+	struct listing_cause cause; /* that explains most of its stalls */
+	bool has_cause;		    /* false: they stay here, or there are none */
 };
-
-/* The causes of an instruction, which stand together, ordered by use. */
-static const struct cause *cause_first(const struct causes *causes, uint32_t use, size_t *count)
-{
-	size_t first = causes_first_of(causes, use), end = first;
-
-	while (end < causes->count && causes->list[end].use == use)
-		end++;
-	*count = end - first;
-	return causes->list + first;
-}
 
 static struct figures figures_of(const struct kernel_function *function, uint32_t at)
 {
-	const struct cause_samples *samples = &function->samples[at];
-	struct figures figures = {.stall = STALL_NONE};
-	size_t count;
-	const struct cause *cause = cause_first(&function->causes, at, &count);
+	struct listing_cause causes[LISTING_CAUSES];
+	struct figures figures;
 
-	for (unsigned stall = 0; stall < STALL_COUNT; stall++) {
-		figures.all += samples->all[stall];
-		figures.latency += samples->latency[stall];
-		if (stall == STALL_NONE || samples->all[stall] <= figures.of_stall)
-			continue;
-		figures.stall = (enum stall)stall;
-		figures.of_stall = samples->all[stall];
-	}
-	figures.issued = samples->all[STALL_NONE];
-	for (size_t i = 0; i < count; i++)
-		if (cause[i].class != CAUSE_SELF &&
-			(!figures.cause || cause[i].samples > figures.cause->samples))
-			figures.cause = &cause[i];
+	listing_figures_find(&figures.of, function, at);
+	figures.has_cause = listing_causes_find(function, at, causes) > 0;
+	if (figures.has_cause)
+		figures.cause = causes[0];
 	return figures;
-}
-
-/* ---- registers ---- */
-
-/* "R4-R7 P0 B0"; what has no room is left out. */
-static void write_set(char *text, size_t size, const struct gpu_isa *isa, const struct gpu_set *set)
-{
-	size_t used = 0;
-
-	*text = '\0';
-	for (unsigned first = 0; first < GPU_RESOURCES && used + 16 < size; first++) {
-		unsigned last = first;
-
-		if (!gpu_set_has(set, first))
-			continue;
-		while (last + 1 < GPU_RESOURCES && gpu_set_has(set, last + 1) && isa->is_run(last))
-			last++;
-		if (used)
-			text[used++] = ' ';
-		used += (size_t)isa->resource_name(first, text + used, size - used);
-		if (last == first)
-			continue;
-		text[used++] = '-';
-		used += (size_t)isa->resource_name(last, text + used, size - used);
-		first = last;
-	}
-}
-
-/* "@!P0 "; "" if it always runs. */
-static void write_guard(char *text, size_t size, const struct gpu_instruction *instruction)
-{
-	*text = '\0';
-	if (instruction->guard != GPU_ALWAYS)
-		snprintf(text, size, "@%s%sP%u ", instruction->is_guard_negated ? "!" : "",
-			instruction->is_guard_uniform ? "U" : "", instruction->guard);
-}
-
-/* "@P0 LDG R4-R7 B0 <- R2 R3". */
-static void write_instruction(
-	char *text, size_t size, const struct gpu_isa *isa, const struct gpu_instruction *instruction)
-{
-	char guard[16], defines[SET_TEXT], uses[SET_TEXT];
-	struct gpu_set used = instruction->uses;
-
-	write_guard(guard, sizeof guard, instruction);
-	if (instruction->guard != GPU_ALWAYS) {
-		unsigned resource = instruction->guard +
-				    (instruction->is_guard_uniform ? GPU_UNIFORM_PREDICATE : GPU_PREDICATE);
-
-		used.words[resource / 64] &= ~(UINT64_C(1) << resource % 64);
-	}
-	write_set(defines, sizeof defines, isa, &instruction->defines);
-	write_set(uses, sizeof uses, isa, &used);
-	snprintf(text, size, "%s%s%s%s%s%s", guard, instruction->name, *defines ? " " : "", defines,
-		*uses ? " <- " : "", uses);
 }
 
 /* ---- text ---- */
@@ -140,12 +61,12 @@ static void keep_some(struct listing *listing)
 	for (uint32_t at = 0; at < code->count; at++) {
 		struct figures figures = figures_of(listing->function, at);
 
-		if (figures.all <= 0)
+		if (figures.of.all <= 0)
 			continue;
 		for (uint32_t i = at > KEPT ? at - KEPT : 0; i < code->count && i <= at + KEPT; i++)
 			listing->is_kept[i] = true;
-		if (figures.cause && figures.cause->samples >= CAUSE_LEAST * figures.all)
-			listing->is_kept[figures.cause->define] = true;
+		if (figures.has_cause && figures.cause.samples >= CAUSE_LEAST * figures.of.all)
+			listing->is_kept[figures.cause.define] = true;
 	}
 }
 
@@ -165,27 +86,27 @@ static void text_instruction(struct listing *listing, uint32_t at)
 {
 	const struct kernel_code *code = &listing->function->code;
 	struct figures figures = figures_of(listing->function, at);
-	char instruction[2 * SET_TEXT + 64], share[16] = "", stall[32] = "";
+	char instruction[LISTING_TEXT], share[16] = "", stall[32] = "";
 	struct advise_place place;
 	int room = (int)listing->width - SHARE_COLUMNS - 24;
 
 	advise_place_find(&place, listing->function, at);
 	text_line(listing, &place);
-	write_instruction(instruction, sizeof instruction, code->isa, &code->instructions[at]);
-	if (figures.all > 0)
-		snprintf(share, sizeof share, "%.2f", advise_percent(figures.all, listing->kernel->total));
-	if (figures.of_stall > 0)
-		snprintf(stall, sizeof stall, "%s %.0f%%", stall_name(figures.stall),
-			advise_percent(figures.of_stall, figures.all));
+	listing_instruction_write(instruction, sizeof instruction, code->isa, &code->instructions[at]);
+	if (figures.of.all > 0)
+		snprintf(share, sizeof share, "%.2f", advise_percent(figures.of.all, listing->kernel->total));
+	if (figures.of.of_stall > 0)
+		snprintf(stall, sizeof stall, "%s %.0f%%", stall_name(figures.of.stall),
+			advise_percent(figures.of.of_stall, figures.of.all));
 	fprintf(listing->out, "%8s  %-10s %6" PRIx64 "  ", share, stall, place.address);
-	if (!figures.cause || figures.cause->samples < CAUSE_LEAST * figures.all) {
+	if (!figures.has_cause || figures.cause.samples < CAUSE_LEAST * figures.of.all) {
 		fprintf(listing->out, "%s\n", instruction);
 		return;
 	}
 	fprintf(listing->out, "%-*s  waits for %" PRIx64 " %s", room > 0 ? room : 0, instruction,
-		code->addresses[figures.cause->define] - code->start,
-		code->instructions[figures.cause->define].name);
-	fprintf(listing->out, " %.0f%%", advise_percent(figures.cause->samples, figures.all));
+		code->addresses[figures.cause.define] - code->start,
+		code->instructions[figures.cause.define].name);
+	fprintf(listing->out, " %.0f%%", advise_percent(figures.cause.samples, figures.of.all));
 	fprintf(listing->out, "\n");
 }
 
@@ -258,15 +179,15 @@ static void row_instruction(struct report *report, const struct kernel *kernel,
 {
 	const struct gpu_instruction *instruction = &function->code.instructions[at];
 	struct figures figures = figures_of(function, at);
-	char defines[SET_TEXT], uses[SET_TEXT], name[64], guard[16];
+	char defines[LISTING_SET], uses[LISTING_SET], name[64], guard[16];
 	struct advise_place place;
 	double unit = kernel->period ? (double)kernel->period : 1;
 
 	advise_place_find(&place, function, at);
-	write_guard(guard, sizeof guard, instruction);
+	listing_guard_write(guard, sizeof guard, instruction);
 	snprintf(name, sizeof name, "%s%s", guard, instruction->name);
-	write_set(defines, sizeof defines, function->code.isa, &instruction->defines);
-	write_set(uses, sizeof uses, function->code.isa, &instruction->uses);
+	listing_set_write(defines, sizeof defines, function->code.isa, &instruction->defines);
+	listing_set_write(uses, sizeof uses, function->code.isa, &instruction->uses);
 	report_string(report, kernel->name);
 	report_string(report, place.function);
 	report_number(report, place.address);
@@ -276,18 +197,18 @@ static void row_instruction(struct report *report, const struct kernel *kernel,
 	report_string(report, place.file);
 	report_number(report, place.line);
 	report_number(report, place.loop_line);
-	report_number(report, (uint64_t)(figures.all / unit + 0.5));
-	report_real(report, advise_percent(figures.all, kernel->total));
-	report_real(report, advise_percent(figures.issued, figures.all));
-	report_real(report, advise_percent(figures.latency, figures.all));
-	if (figures.of_stall > 0)
-		report_string(report, stall_name(figures.stall));
+	report_number(report, (uint64_t)(figures.of.all / unit + 0.5));
+	report_real(report, advise_percent(figures.of.all, kernel->total));
+	report_real(report, advise_percent(figures.of.issued, figures.of.all));
+	report_real(report, advise_percent(figures.of.latency, figures.of.all));
+	if (figures.of.of_stall > 0)
+		report_string(report, stall_name(figures.of.stall));
 	else
 		report_none(report);
-	report_real(report, advise_percent(figures.of_stall, figures.all));
-	if (figures.cause) {
-		report_number(report, function->code.addresses[figures.cause->define] - function->code.start);
-		report_real(report, advise_percent(figures.cause->samples, figures.all));
+	report_real(report, advise_percent(figures.of.of_stall, figures.of.all));
+	if (figures.has_cause) {
+		report_number(report, function->code.addresses[figures.cause.define] - function->code.start);
+		report_real(report, advise_percent(figures.cause.samples, figures.of.all));
 	} else {
 		report_none(report);
 		report_none(report);

@@ -22,6 +22,9 @@ struct optimizer {
 	/* What eliminates or hides: true if the cause is its matter. */
 	bool (*matches)(const struct kernel *kernel, const struct kernel_function *function,
 		const struct cause *cause);
+	/* Of what eliminates: an instruction that leaves the code, whatever it waits for itself; NULL: none.
+	 * Then the estimate is of all that goes with these. */
+	bool (*leaves)(const struct kernel_function *function, uint32_t at);
 	/* Of what eliminates: samples of a cause of its matter that stay; NULL: none. */
 	double (*stays)(const struct kernel_function *function, const struct cause *cause);
 	/* May be NULL. Parallel ones: fills speedup and its interval. Others: may mend the estimate from what

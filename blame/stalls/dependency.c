@@ -291,6 +291,51 @@ static bool search_counter(struct dependency_slice *slice, uint32_t use, enum gp
 	return ok;
 }
 
+/* ---- barriers ---- */
+
+static uint32_t barrier_left(const struct gpu_instruction *in, unsigned resource)
+{
+	return in->wait_mask >> (resource - GPU_BARRIER) & 1 ? 0 : in->barrier_left;
+}
+
+/* The hardware counts those that set a barrier: a wait is for all of them, back to the wait before. One
+ * instruction may do both; it waits first. */
+static bool search_barrier(struct dependency_slice *slice, uint32_t use, unsigned resource)
+{
+	const struct gpu_instruction *instructions = slice->code->instructions;
+	uint32_t left = barrier_left(&instructions[use], resource);
+	bool ok = visit_before(slice, use, 0, counted_pack((struct counted){0, UNLIMITED}));
+
+	for (size_t i = 0; i < slice->step_count && ok; i++) {
+		struct step step = slice->steps[i];
+		const struct gpu_instruction *in = &instructions[step.at];
+		struct counted counted = {step.met & 0xff, step.met >> 8};
+
+		if (gpu_set_has(&in->defines, resource)) {
+			counted.limit -= counted.limit != UNLIMITED;
+			if (counted.passed < left)
+				counted.passed++;
+			else
+				ok = edge_add(slice, step.at, use, step.distance, (int)resource);
+		}
+		if (gpu_set_has(&in->uses, resource) && barrier_left(in, resource) < counted.limit)
+			counted.limit = barrier_left(in, resource);
+		if (counted.limit)
+			ok = ok && visit_before(slice, step.at, step.distance, counted_pack(counted));
+	}
+	forget(slice);
+	return ok;
+}
+
+static bool search(struct dependency_slice *slice, uint32_t use, unsigned resource)
+{
+	if (resource >= GPU_BARRIER && resource < GPU_BARRIER + GPU_BARRIERS)
+		return search_barrier(slice, use, resource);
+	if (resource >= GPU_COUNTER && resource < GPU_TOKEN)
+		return search_counter(slice, use, (enum gpu_counter)(resource - GPU_COUNTER));
+	return search_resource(slice, use, resource);
+}
+
 static int edge_compare(const void *left, const void *right)
 {
 	const struct dependency *a = left, *b = right;
@@ -310,29 +355,31 @@ static int finish(struct dependency_slice *slice, bool ok, const struct dependen
 	return 0;
 }
 
-int dependency_slice_back(struct dependency_slice *slice, uint32_t use, const struct gpu_set *wanted,
+int dependency_slice_resources(struct dependency_slice *slice, uint32_t use, const struct gpu_set *resources,
 	const struct dependency **edges, size_t *count, struct error *error)
 {
-	const struct gpu_set *uses = &slice->code->instructions[use].uses;
 	bool ok = true;
 
 	slice->edge_count = 0;
-	for (unsigned word = 0; word < sizeof uses->words / sizeof *uses->words; word++) {
-		uint64_t left = uses->words[word] & (wanted ? wanted->words[word] : UINT64_MAX);
-
-		for (; left && ok; left &= left - 1) {
-			unsigned resource = word * 64 + (unsigned)__builtin_ctzll(left);
-
-			ok = resource < GPU_COUNTER || resource >= GPU_TOKEN
-				     ? search_resource(slice, use, resource)
-				     : search_counter(slice, use, (enum gpu_counter)(resource - GPU_COUNTER));
-		}
-	}
+	for (unsigned word = 0; word < sizeof resources->words / sizeof *resources->words; word++)
+		for (uint64_t left = resources->words[word]; left && ok; left &= left - 1)
+			ok = search(slice, use, word * 64 + (unsigned)__builtin_ctzll(left));
 	return finish(slice, ok, edges, count, error);
 }
 
-int dependency_slice_kinds(struct dependency_slice *slice, uint32_t use, unsigned kinds,
+int dependency_slice_back(struct dependency_slice *slice, uint32_t use, const struct gpu_set *wanted,
 	const struct dependency **edges, size_t *count, struct error *error)
+{
+	struct gpu_set resources = slice->code->instructions[use].uses;
+
+	for (unsigned word = 0; wanted && word < sizeof resources.words / sizeof *resources.words; word++)
+		resources.words[word] &= wanted->words[word];
+	return dependency_slice_resources(slice, use, &resources, edges, count, error);
+}
+
+int dependency_slice_nearest(struct dependency_slice *slice, uint32_t use,
+	bool (*is)(const void *own, uint32_t at), const void *own, const struct dependency **edges,
+	size_t *count, struct error *error)
 {
 	bool ok;
 
@@ -341,7 +388,7 @@ int dependency_slice_kinds(struct dependency_slice *slice, uint32_t use, unsigne
 	for (size_t i = 0; i < slice->step_count && ok; i++) {
 		struct step step = slice->steps[i];
 
-		if (kinds >> slice->code->instructions[step.at].kind & 1)
+		if (is(own, step.at))
 			ok = edge_add(slice, step.at, use, step.distance, -1);
 		else
 			ok = visit_before(slice, step.at, step.distance, 0);
@@ -350,13 +397,35 @@ int dependency_slice_kinds(struct dependency_slice *slice, uint32_t use, unsigne
 	return finish(slice, ok, edges, count, error);
 }
 
+struct kinds {
+	const struct gpu_instruction *instructions;
+	unsigned kinds;
+};
+
+static bool is_of_kinds(const void *own, uint32_t at)
+{
+	const struct kinds *kinds = own;
+
+	return kinds->kinds >> kinds->instructions[at].kind & 1;
+}
+
+int dependency_slice_kinds(struct dependency_slice *slice, uint32_t use, unsigned kinds,
+	const struct dependency **edges, size_t *count, struct error *error)
+{
+	const struct kinds own = {slice->code->instructions, kinds};
+
+	return dependency_slice_nearest(slice, use, is_of_kinds, &own, edges, count, error);
+}
+
 /* ---- paths ---- */
 
-/* Another wait for the same counter may leave the definition under way. */
+/* Another wait for the same counter, or a DEPBAR, may leave the definition under way. */
 static bool uses_all(const struct gpu_instruction *in, const struct gpu_set *by)
 {
 	bool is_any = false;
 
+	if (in->barrier_left)
+		return false;
 	for (unsigned c = 0; c < GPU_COUNTERS; c++)
 		if (gpu_set_has(by, GPU_COUNTER + c))
 			return false;

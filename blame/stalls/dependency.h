@@ -5,8 +5,9 @@
  *
  *   def i --resource--> use j        an edge: a path leads from i to j on which i's value survives
  *
- * Instructions that count (AMD's counters) do not replace each other: a wait until n are left waits for all
- * but the newest n on each path, as far back as another wait tells that no more are under way.
+ * Instructions that count (AMD's counters, NVIDIA's barriers) do not replace each other: a wait until n are
+ * left waits for all but the newest n on each path, as far back as another wait tells that no more are under
+ * way.
  *
  * Going back from j, a definition under a predicate lets the search go on until the union of the predicates
  * met covers that of j; {P} and {!P} together cover all.
@@ -48,6 +49,14 @@ void dependency_slice_free(struct dependency_slice *slice);
  * valid until the next call. Negative: no memory. */
 int dependency_slice_back(struct dependency_slice *slice, uint32_t use, const struct gpu_set *wanted,
 	const struct dependency **edges, size_t *count, struct error *error);
+/* The same of an instruction that uses all of `resources`, whatever it says: of a call, whose function does.
+ */
+int dependency_slice_resources(struct dependency_slice *slice, uint32_t use, const struct gpu_set *resources,
+	const struct dependency **edges, size_t *count, struct error *error);
+/* The nearest instructions before `use` for which `is` holds, one on each path: edges without resources. */
+int dependency_slice_nearest(struct dependency_slice *slice, uint32_t use,
+	bool (*is)(const void *own, uint32_t at), const void *own, const struct dependency **edges,
+	size_t *count, struct error *error);
 /* The nearest instructions of these kinds (bits 1 << enum gpu_kind) before `use`, one on each path: edges
  * without resources. */
 int dependency_slice_kinds(struct dependency_slice *slice, uint32_t use, unsigned kinds,

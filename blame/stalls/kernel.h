@@ -48,7 +48,8 @@ struct kernel {
 	size_t function_count, function_room;
 	/* T, A, L of S2 V, in samples x period; issued: of the warps that were sampled */
 	double total, active, latency, issued;
-	double unread; /* part of `total`: of code that could not be read */
+	double expected; /* samples x period that full use of the GPU gives in its time; 0: unknown */
+	double unread;	 /* part of `total`: of code that could not be read */
 };
 
 /* True of a wait for a load that waits behind others: with more of them under way at once it takes longer. */

@@ -67,6 +67,7 @@ static uint32_t block_read(
 			!code->isa->instruction(bytes + at, in.size, &code->instructions[code->count]);
 		code->loop_of[code->count] = code->loops.of_node[b];
 		code->sizes[code->count] = in.size;
+		code->calls[code->count] = in.flow == FLOW_CALL ? in.target : 0;
 		code->addresses[code->count++] = block->begin + at;
 	}
 	return count;
@@ -82,7 +83,8 @@ static bool instructions_read(struct kernel_code *code, const struct cfg *cfg, s
 	code->sizes = calloc(room, sizeof *code->sizes);
 	code->instructions = calloc(room, sizeof *code->instructions);
 	code->loop_of = calloc(room, sizeof *code->loop_of);
-	if (!code->addresses || !code->sizes || !code->instructions || !code->loop_of)
+	code->calls = calloc(room, sizeof *code->calls);
+	if (!code->addresses || !code->sizes || !code->instructions || !code->loop_of || !code->calls)
 		return false;
 	for (uint32_t b = 0; b < cfg->block_count; b++)
 		block_read(code, cfg, b, decoder, true);
@@ -211,6 +213,7 @@ void kernel_code_fini(struct kernel_code *code)
 	free(code->instructions);
 	free(code->loop_of);
 	free(code->loop_line);
+	free(code->calls);
 	free(code->is_math);
 	free(code->first_from);
 	free(code->from);

@@ -24,6 +24,7 @@ struct kernel_code {
 	uint32_t *loop_of;	  /* [count] innermost loop, LOOP_NONE */
 	struct loop_forest loops; /* its of_node is of blocks */
 	uint32_t *loop_line;	  /* [loops.count] of its header; 0: unknown */
+	uint64_t *calls;	  /* [count] the function that it calls; 0: none, or not known here */
 	bool *is_math;		  /* [count] of CUDA's precise math functions, inlined */
 	uint32_t opaque;	  /* instructions that the decoder does not know */
 	struct gpu_code *binary;  /* the caller's */

@@ -8,17 +8,16 @@
 
 #include "blame/stalls/kernels_internal.h"
 #include "store/base/array.h"
-#include "store/base/attribute.h"
 #include "timeline/base/glob.h"
-#include "timeline/scan/scan.h"
 #include "timeline/stats/instructions.h"
+#include "timeline/sum/sample_rate.h"
 
 /* ---- samples ---- */
 
 static int sample_compare(const void *left, const void *right)
 {
 	const struct kernels_sample *a = left, *b = right;
-	int order = strcmp(a->function, b->function);
+	int order = a->function == b->function ? 0 : strcmp(a->function, b->function);
 
 	if (order)
 		return order;
@@ -33,6 +32,7 @@ static int sample_compare(const void *left, const void *right)
 static bool place_of(struct run *run, uint32_t context, struct kernels_sample *sample)
 {
 	const struct run_context *c = run_context(run, context);
+	const struct run_function *kernel = run_context_kernel(run, context);
 	const struct run_scope *scope;
 	const char *name;
 	char *end;
@@ -47,36 +47,23 @@ static bool place_of(struct run *run, uint32_t context, struct kernels_sample *s
 	if (end != name + 16)
 		return false;
 	sample->address = strtoull(name + 19, &end, 16);
-	sample->function = run_function(run, run_scope(run, scope->parent)->function)->name;
+	/* Between the sampled function and its instruction inlined ones may stand. */
+	if (!kernel)
+		kernel = run_function(run, run_scope(run, scope->parent)->function);
+	sample->function = kernel->name;
 	return !*end;
 }
 
-/* What the recorder says of the stream: period, multiprocessors; losses. */
 static int facts_read(struct kernels *kernels, uint32_t stream, struct error *error)
 {
-	const struct batch *batch;
-	struct scan *scan;
-	long count;
-	int rc = scan_open(&scan, kernels->run, stream, STORE_SPANS, 0, STORE_OPEN_NS,
-		STORE_BEGIN | STORE_WHAT | STORE_AMOUNT | STORE_ATTRIBUTES, 0, error);
+	struct sample_facts facts;
+	int rc = sample_facts_read(&facts, kernels->run, stream, error);
 
-	if (rc < 0)
-		return rc;
-	while ((count = scan_next(scan, &batch, error)) > 0)
-		for (size_t i = 0; i < batch->count; i++) {
-			size_t size;
-			const char *text = batch_attributes(kernels->run, batch, i, &size);
-
-			if (batch->what[i] == STORE_OP_LOST)
-				kernels->summary.lost += batch->amount[i];
-			if (batch->what[i] != STORE_OP_MONITORED)
-				continue;
-			kernels->period = attribute_number(text, size, "period", kernels->period);
-			kernels->multiprocessors = (unsigned)attribute_number(
-				text, size, "multiprocessors", kernels->multiprocessors);
-		}
-	scan_close(scan);
-	return count < 0 ? (int)count : 0;
+	kernels->summary.lost += facts.lost;
+	kernels->period = facts.period ? facts.period : kernels->period;
+	if (facts.multiprocessors)
+		kernels->multiprocessors = (unsigned)facts.multiprocessors;
+	return rc;
 }
 
 static int metrics_find(struct kernels *kernels, struct error *error)
@@ -129,7 +116,8 @@ static int samples_read(struct kernels *kernels, const struct select *select, st
 	struct launch_samples_question question = {.begin_ns = select_records_begin_ns(select),
 		.end_ns = select_records_end_ns(select),
 		.wants = select_has_context(select) ? wants : NULL,
-		.own = select};
+		.own = select,
+		.expects = true};
 	int rc = metrics_find(kernels, error);
 
 	question.streams = select_all_streams(select, &question.stream_count);
@@ -150,7 +138,7 @@ struct kernel *kernels_named(struct kernels *kernels, const char *name)
 	struct kernel *kernel;
 
 	for (size_t i = 0; i < kernels->count; i++)
-		if (strcmp(kernels->list[i].name, name) == 0)
+		if (kernels->list[i].name == name || strcmp(kernels->list[i].name, name) == 0)
 			return &kernels->list[i];
 	if (!array_widen(&kernels->list, &kernels->capacity, kernels->count, sizeof *kernels->list))
 		return NULL;
@@ -268,15 +256,18 @@ static int sample_place(struct kernels *kernels, struct kernel *kernel, struct g
 	return 0;
 }
 
+/* Samples of one function follow each other. */
 static int samples_place(struct kernels *kernels, struct error *error)
 {
+	struct kernel *kernel = NULL;
 	int rc = 0;
 
 	for (size_t i = 0; i < kernels->sample_count && rc == 0; i++) {
 		const struct kernels_sample *sample = &kernels->samples[i];
-		struct kernel *kernel = kernels_named(kernels, sample->function);
 		struct kernels_binary *binary = kernels_binary_of(kernels, sample->key, sample->address);
 
+		if (!kernel || kernel->name != sample->function)
+			kernel = kernels_named(kernels, sample->function);
 		if (!kernel || !binary)
 			return error_memory(error);
 		rc = sample_place(kernels, kernel, binary->code, sample, error);
@@ -285,6 +276,20 @@ static int samples_place(struct kernels *kernels, struct error *error)
 }
 
 /* ---- the whole ---- */
+
+/* What full use of the GPU would give while the kernels run. */
+static void kernels_expect(struct kernels *kernels)
+{
+	size_t count;
+	const struct launch_samples_expected *expected = launch_samples_expected(kernels->read, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct kernel *kernel = kernels_launched(kernels, expected[i].launch);
+
+		if (kernel)
+			kernel->expected += expected[i].weight;
+	}
+}
 
 static int kernel_compare(const void *left, const void *right)
 {
@@ -382,8 +387,10 @@ int kernels_open(struct kernels **out, struct run *run, const struct select *sel
 		rc = kernels_require(kernels, error);
 	if (rc == 0)
 		rc = kernels_chains(kernels, select, error);
-	if (rc == 0)
+	if (rc == 0) {
+		kernels_expect(kernels);
 		rc = kernels_analyse(kernels, error);
+	}
 	if (rc < 0) {
 		kernels_close(kernels);
 		return rc;

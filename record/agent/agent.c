@@ -12,6 +12,7 @@
 #include "record/agent/base/vdso.h"
 #include "record/agent/base/wrap.h"
 #include "record/agent/gpu/gpu.h"
+#include "record/agent/java/java_trace.h"
 #include "record/agent/process/address_reserve.h"
 #include "record/agent/process/agent_kind.h"
 #include "record/agent/process/debugger.h"
@@ -110,6 +111,7 @@ OWN static void start_in_child(void)
 		start();
 	gpu_child();
 	torch_child();
+	java_trace_child();
 	errno = error;
 }
 

@@ -188,6 +188,8 @@ static void devices_tell(void)
 	CUpti_ActivityDevice4 devices[2] = {{.kind = CUPTI_ACTIVITY_KIND_DEVICE,
 						    .id = 0,
 						    .name = "Model One",
+						    .numMultiprocessors = 4,
+						    .coreClockRate = 1000000,
 						    .maxBlocksPerMultiprocessor = 32,
 						    .maxRegistersPerMultiprocessor = 65536,
 						    .maxSharedMemoryPerMultiprocessor = 65536,

@@ -39,7 +39,10 @@ same "waited, none issued" 40 "$(weights all GINST:STL_GMEM/long_scoreboard/not_
 key=$(sed -n 's/.*module=\([0-9a-f]\{16\}\).*/\1/p' <<<"$(hpct-slice --format tsv --op kernel all.hpct | grep axpy)" | head -n 1)
 same "instructions" "<gpu kernel>;axpy;$key+0x$(printf %x "$begin")
 <gpu kernel>;axpy;$key+0x$(printf %x $((begin + 16)))" "$(awk -F '\t' '$2 == "samples" { print $5 }' all.tsv | sort -u)"
-check "the period is a fact of the stream" grep -q 'monitored.*period=16384' all.tsv
+check "period, multiprocessors and clock are facts of the stream" \
+	grep -q 'monitored.*period=16384,multiprocessors=4,clock_khz=1000000' all.tsv
+check "so that use of the GPU is known" grep -q '^utilization [0-9.]* %: 120 samples, each of 16384 cycles' \
+	<(hpct-stats --metric GINST all.hpct)
 same "nothing is said" "" "$(info all gpu_unsampled)"
 hpct-advise all.hpct >advice 2>&1 || fail "advise"
 check "code of another machine is not read" grep -q '100.0 % in code that the run does not keep' advice

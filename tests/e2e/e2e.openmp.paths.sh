@@ -94,6 +94,16 @@ late() { # TIMES
 	done
 }
 
+# Of two threads one waits as long as the other holds it. A worker learns of the last arrival in its next region.
+brief() {
+	runs brief
+	hpct-profile "$runtime.brief.hpct" --metric 'OMP:*' --view flat --format tsv >sums
+	tsv '$c["name"] ~ /^<omp region/ && $c["OMP:regions:excl"] == 2000 {
+		printf "%.0f %.0f %.0f\n", $c["OMP:last:excl"], $c["OMP:held:excl"], $c["OMP:waited:excl"] }' <sums >brief
+	same "$runtime: brief regions" 2000 "$(cut -d ' ' -f 1 brief)"
+	same "$runtime: waited for who held" "$(cut -d ' ' -f 2 brief)" "$(cut -d ' ' -f 3 brief)"
+}
+
 for compiler in gcc clang-14; do
 	command -v $compiler >/dev/null || continue
 	runtime=by_${compiler%-*}
@@ -106,6 +116,7 @@ for compiler in gcc clang-14; do
 	waits passive
 	waits active
 	late 5
+	brief
 done
 [ "$tried" -gt 0 ] || skip "no compiler has OpenMP here"
 [ "$tried" -lt 2 ] || same_file "both runtimes: one source, the same paths" <(sort -u by_gcc.set) <(sort -u by_clang.set)

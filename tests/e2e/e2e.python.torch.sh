@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # PyTorch's observers: a mark for each step of an optimizer, ranges, backward kernels below the code of their operator.
-# By libraries with its names, in two layouts; by PyTorch itself where a Python has it.
+# By libraries with its names, in two layouts; by PyTorch itself where a Python has it, on kernels of OpenCL.
 . "$(dirname -- "$0")/expect.sh"
 need g++
 python_with ctypes || skip "no Python has ctypes"
@@ -42,7 +42,28 @@ for layout in "" -DWIDE; do
 	printf '%s\n' "10 first backward" "10 first forward" "20 measured forward" "10 second backward" "10 second forward" \
 		"20 thread forward" | sort >wanted
 	same_file "kernels by the code that they belong to $layout" wanted got
+	# Four threads whose functions have the same numbers: one makes some that never launch, one's backward pass
+	# has a forward and a backward pass of its own, which stay where they are.
+	both threads "${fake[@]}" threads
+	hpct-slice threads.hpct --time @known --op kernel --format tsv | tsv '$c["op"] == "kernel" {
+		path = $c["path"]
+		from = match(path, /;(layer_[a-z]*|no_layer);/) ? substr(path, RSTART + 1, RLENGTH - 2) : "thread"
+		print from, path ~ /;<backward>;/ ? "backward" : "forward" }' | sort | uniq -c | awk '{ $1 = $1 } 1' | sort >got
+	printf '%s\n' "10 layer_one forward" "9 layer_one backward" "10 layer_two forward" "9 layer_two backward" \
+		"10 layer_again forward" "$((9 * 8)) layer_again backward" "$((1 + 1 + 10 + 8 + 40)) thread forward" | sort >wanted
+	same_file "kernels of several forward threads $layout" wanted got
 done
+
+# By PyTorch itself.
+if "$python" -c "import torch; torch.autograd.profiler.record_function" 2>/dev/null; then
+	both real "$python" "$HPCT_SOURCE/tests/e2e/torch_real.py"
+	hpct-slice real.hpct --time @known --op kernel --format tsv | tsv '$c["op"] == "kernel" {
+		path = $c["path"]
+		print path ~ /;layer_one;/ ? "one" : path ~ /;layer_two;/ ? "two" : "thread", path ~ /;<backward>;/, path ~ /;one$/ ? "one" : "two" }' |
+		sort | uniq -c | awk '{ $1 = $1 } 1' | sort >got
+	printf '%s\n' "10 one 0 one" "9 one 1 one" "1 thread 0 one" "10 two 0 two" "9 two 1 two" "1 thread 0 two" | sort >wanted
+	same_file "kernels of two threads, by PyTorch" wanted got
+fi
 
 # A library whose symbols the agent cannot read works as without it.
 g++ -O1 -shared -fPIC -Wl,--hash-style=sysv -o libtorch_cpu.so "$HPCT_SOURCE/tests/e2e/torch_cpu.cc" || fail "it cannot be built"

@@ -115,6 +115,19 @@ trouble_kill_collector() {
 	opens "collector killed"
 }
 
+# below LAUNCHER NAME : the pid of that program below hpct-record
+below() { pgrep -P "$(pgrep -P "$1" -x hpct-record)" -x "$2"; }
+
+# awaits LAUNCHER NAME TICKS : until that program below hpct-record has computed for so long, or is over
+awaits() {
+	local program ran
+	until program=$(below "$1" "$2" | head -n 1) && [ -n "$program" ]; do
+		kill -0 "$1" 2>/dev/null || return 0
+		sleep 0.05
+	done
+	while ran=$(awk '{ print $14 + $15 }' "/proc/$program/stat" 2>/dev/null) && [ "$ran" -lt "$3" ]; do sleep 0.05; done
+}
+
 # More samples than a ring holds, and nobody to empty it: the program begins once that is so.
 trouble_overflow() {
 	local collecting
@@ -123,12 +136,14 @@ trouble_overflow() {
 	timeout 300 hpct-record -o run.hpct -e CPUTIME@f10000 -- bash -c 'read -r _ <go; exec "$@"' - \
 		"$samples/million" 3 1 10 >out 2>err &
 	collecting=$(collector)
+	awaits "$!" bash 0 # hpct-record has had the collector's word
 	[ -z "$collecting" ] || kill -STOP "$collecting"
 	echo >go
-	[ -z "$collecting" ] || { sleep 2; kill -CONT "$collecting"; }
+	[ -z "$collecting" ] || { awaits "$!" million 180; kill -CONT "$collecting"; }
 	wait "$!"
 	same "overflow: exit code" 0 "$?"
 	same "overflow: output" 11 "$(cat out)"
+	check "overflow: stderr: $(head -n 3 err | xargs)" [ ! -s err ]
 	opens overflow
 	balanced overflow
 	check "overflow: nothing was lost" [ "$(info run lost)" -gt 0 ]

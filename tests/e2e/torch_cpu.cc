@@ -2,6 +2,7 @@
 // What the agent knows of PyTorch's libtorch_cpu, by the same names: observers of RecordFunction, autograd's
 // numbers, the engine. e2e.python.torch.sh builds it twice, with the two layouts of RecordFunction (-DWIDE).
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -71,18 +72,37 @@ struct RecordFunction {
 	virtual ~RecordFunction();
 	const char *name() const;
 	void before(const char *name, int64_t number);
+	static uint64_t currentThreadId();
+	void made_by(uint64_t thread)
+	{
+		maker_ = thread;
+	}
 
       private:
+	uint64_t thread_ = currentThreadId();
 	RecordScope scope_;
 #ifdef WIDE
 	uint64_t more_[9] = {};
 #endif
 	std::string name_;
 	int64_t sequence_number_ = -1;
+	uint64_t one_ = 1;
 	std::vector<std::unique_ptr<ObserverContext>> contexts_;
+#ifdef WIDE
+	uint64_t between_[2] = {};
+#endif
+	uint64_t maker_ = 0;
 	std::vector<RecordFunctionCallback> own_;
 	uint64_t small_ = 1;
 };
+
+uint64_t RecordFunction::currentThreadId()
+{
+	static std::atomic<uint64_t> last;
+	static thread_local uint64_t own;
+
+	return own ? own : (own = ++last);
+}
 
 RecordFunction::RecordFunction(StepCallbacks &&step) : scope_(step.scope)
 {
@@ -133,9 +153,10 @@ void operator_call(const char *name, int functions, void (*work)())
 		at::sequence_number::take();
 	work();
 }
-void backward_call(const char *name, int64_t number, void (*work)())
+void backward_call(const char *name, int64_t number, uint64_t maker, void (*work)())
 {
 	at::RecordFunction guard(at::StepCallbacks{at::RecordScope::BACKWARD_FUNCTION});
+	guard.made_by(maker);
 	guard.before(name, number);
 	work();
 }
@@ -146,5 +167,9 @@ int engine_is_set()
 uint64_t next_number()
 {
 	return at::sequence_number::peek();
+}
+uint64_t thread_number()
+{
+	return at::RecordFunction::currentThreadId();
 }
 }

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch_fake.py CPU PYTHON steps|own|backward : a loop of training on libraries that have PyTorch's names for what the agent
+"""torch_fake.py CPU PYTHON steps|own|backward|threads : a loop of training on libraries that have PyTorch's names for what the agent
 asks (torch_cpu.cc, torch_python.cc). Prints how many steps it took."""
 import ctypes
 import os
 import sys
+import threading
 
 mode = sys.argv[3]
 ctypes.CDLL(sys.argv[1])  # locally, as Python opens its modules
@@ -12,7 +13,7 @@ cpu = ctypes.CDLL(sys.argv[1])
 cpu.range_new.restype = ctypes.c_void_p
 cpu.range_delete.argtypes = [ctypes.c_void_p]
 cpu.next_number.restype = ctypes.c_uint64
-torch.backward.argtypes = [ctypes.c_int64, ctypes.c_int64]
+torch.backward.argtypes = [ctypes.c_int64, ctypes.c_int64, ctypes.c_int]
 
 
 class Range:
@@ -104,7 +105,7 @@ def forward_and_backward():
     first_layer(1)
     second_layer(1)
     measured()
-    torch.backward(first, cpu.next_number() - 1)
+    torch.backward(first, cpu.next_number() - 1, 0)
     return cpu.next_number() - first
 
 
@@ -117,6 +118,46 @@ def backward():
     return 110
 
 
-torch.module_init(mode == "backward")
+def layer_one():
+    torch.operator_launch(b"aten::linear", 1)
+
+
+def layer_two():
+    torch.operator_launch(b"aten::linear", 1)
+
+
+def no_layer():
+    torch.operator_view(b"aten::cpu", 1)
+
+
+def layer_again():
+    torch.operator_launch(b"aten::checkpoint", 1)
+
+
+def passes(layer, meet, again):
+    """Numbers are the same in each thread, and known for all but its first launch."""
+    for _ in range(10):
+        meet.wait()
+        first = cpu.next_number()
+        layer()
+        meet.wait()
+        torch.backward(first, first, again)
+
+
+def threads():
+    for _ in range(100):
+        forward_and_backward()
+    meet = threading.Barrier(4)
+    workers = [threading.Thread(target=passes, args=(layer, meet, layer == layer_again))
+               for layer in (layer_one, layer_two, no_layer, layer_again)]
+    with Range(b"known"):
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    return 140
+
+
+torch.module_init(mode in ("backward", "threads"))
 print(cpu.engine_is_set())
 print(globals()[mode]())

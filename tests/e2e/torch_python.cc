@@ -31,8 +31,9 @@ static const uint64_t all_devices = 0xffffffff;
 
 extern "C" {
 void operator_call(const char *name, int functions, void (*work)());
-void backward_call(const char *name, int64_t number, void (*work)());
+void backward_call(const char *name, int64_t number, uint64_t maker, void (*work)());
 uint64_t next_number();
+uint64_t thread_number();
 }
 
 static torch::autograd::Engine engine;
@@ -60,6 +61,15 @@ static void launch()
 
 static void nothing()
 {
+}
+
+// A forward and a backward pass in one thread, of as many functions.
+static void pass()
+{
+	for (unsigned i = 0; i < 4; i++)
+		operator_call("aten::again", 1, launch);
+	for (int64_t number = (int64_t)next_number() - 1; number >= 0; number--)
+		backward_call("AgainBackward0", number, thread_number(), launch);
 }
 
 extern "C" {
@@ -94,14 +104,17 @@ void kernel_launch()
 {
 	launch();
 }
-// Functions `first` to `last`, backwards, in a thread of its own: of a layer, of a view, of another layer.
-void backward(int64_t first, int64_t last)
+// Functions `first` to `last` of the calling thread, backwards, in a thread of its own: of a layer, of a view, of
+// another layer. The outermost runs a pass of its own first, as a checkpoint's does, if that is wanted.
+void backward(int64_t first, int64_t last, int again)
 {
+	uint64_t maker = thread_number();
+
 	std::thread([=] {
 		for (int64_t number = last; number >= first; number--)
-			backward_call(
-				(number - first) % 3 == 1 ? "TBackward0" : "AddmmBackward0", number, launch);
-		backward_call("AccumulateGrad", -1, launch);
+			backward_call((number - first) % 3 == 1 ? "TBackward0" : "AddmmBackward0", number, maker,
+				again && number == last ? pass : launch);
+		backward_call("AccumulateGrad", -1, maker, launch);
 	}).join();
 	CHECK(clFinish(queue));
 }

@@ -6,12 +6,30 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "blame/stalls/cause_chain.h"
 #include "blame/stalls/causes.h"
 #include "blame/stalls/kernel_code.h"
 
 #define STEPS 2000000
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* From some of the causes back: chains end, in the function. */
+static void look_for_roots(
+	const struct kernel_code *code, struct cause_samples *samples, const struct causes *causes)
+{
+	struct kernel_function function = {.code = *code, .samples = samples, .causes = *causes};
+	struct kernel kernel = {.functions = &function, .function_count = 1};
+
+	for (size_t c = 0; c < causes->count; c += causes->count / 8 + 1) {
+		struct cause_step steps[CAUSE_CHAIN_MAX];
+		unsigned count = cause_chain_find(&kernel, &function, causes->list[c].define, steps);
+
+		for (unsigned i = 0; i < count; i++)
+			if (steps[i].at >= code->count || !(steps[i].share > 0 && steps[i].share < 1 + 1e-9))
+				abort();
+	}
+}
 
 static void look_for_causes(const struct kernel_code *code)
 {
@@ -36,6 +54,7 @@ static void look_for_causes(const struct kernel_code *code)
 		}
 		if (fabs(sum - 6.0 * code->count) > 1e-6 * (code->count + 1))
 			abort();
+		look_for_roots(code, samples, &causes);
 		causes_fini(&causes);
 	}
 	free(samples);

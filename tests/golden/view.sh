@@ -16,7 +16,23 @@ cd "$work"
 export XDG_CONFIG_HOME=$work XDG_CACHE_HOME=$work
 
 IFS='|' read -r _ run size locale options keys < <(grep "^$name|" "$here/view_cases")
-if [ -f "$here/view_$run.awk" ]; then
+gpu=$here/../gpu
+# kernels FILE CODE SOURCE [KERNEL] : a run with samples of GPU instructions and the code they are of, a source beside it
+kernels() {
+	awk -v kernel="${4-}" -f "$here/samples.awk" "$gpu/$1" >rows
+	hpct-import --from gpu-samples rows --binary "$gpu/$2" -o "$run.hpct"
+	mkdir src
+	cp "$gpu/$3" src/
+}
+if [ "$run" = faults ]; then
+	kernels faults-sm90.samples faults-sm90.cubin faults.cu
+elif [ "$run" = fields ]; then
+	kernels more_faults-sm90.samples more_faults-sm90.cubin more_faults.cu fields
+elif [ "$run" = amd ]; then
+	hpct-import --from gpu-samples "$gpu/amd_faults-gfx90a.samples" --binary "$gpu/amd_faults-gfx90a.co" -o amd.hpct
+	mkdir src
+	cp "$gpu/amd_faults.cl" src/
+elif [ -f "$here/view_$run.awk" ]; then
 	awk -f "$here/view_$run.awk" >"$run.tsv"
 	hpct-import --from tsv "$run.tsv" -o "$run.hpct"
 else

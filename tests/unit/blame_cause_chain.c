@@ -37,7 +37,7 @@ static void check_chain(const struct cause *list, size_t count, uint32_t from, u
 		samples[list[i].use].all[STALL_NONE] = 1000; /* issued: no stall */
 	}
 	function.causes = (struct causes){.list = causes, .count = count};
-	assert_int_equal(steps, cause_chain_find(&function, from, found));
+	assert_int_equal(steps, cause_chain_find(&(struct kernel){0}, &function, from, found));
 	for (unsigned i = 0; i < steps; i++) {
 		assert_int_equal(defines[i], found[i].cause->define);
 		assert_true(found[i].share > shares[i] - 1e-9 && found[i].share < shares[i] + 1e-9);
@@ -112,7 +112,7 @@ static unsigned fan_steps(uint32_t fans)
 		.from = before,
 		.first_to = none,
 		.to = none};
-	steps = cause_chain_find(&function, from, found);
+	steps = cause_chain_find(&(struct kernel){0}, &function, from, found);
 	free(instructions);
 	free(samples);
 	free(first);

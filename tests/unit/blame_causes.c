@@ -406,6 +406,15 @@ static bool twin_covers(unsigned met, unsigned wanted)
 	return wanted != 16 && (met & wanted);
 }
 
+/* A barrier counts: one that sets it ends nothing, one that waits for it has waited for all before. */
+static bool twin_ends(const struct twin *twin, uint32_t at, unsigned met)
+{
+	if (twin->resource >= GPU_BARRIER)
+		return gpu_set_has(&twin->p->in[at].uses, twin->resource);
+	return gpu_set_has(&twin->p->in[at].defines, twin->resource) &&
+	       twin_covers(met, twin_guard(&twin->p->in[twin->use]));
+}
+
 static void twin_walk(struct twin *twin, uint32_t at, uint32_t distance, unsigned met)
 {
 	const struct program *p = twin->p;
@@ -418,10 +427,10 @@ static void twin_walk(struct twin *twin, uint32_t at, uint32_t distance, unsigne
 		if (gpu_set_has(&p->in[before].defines, twin->resource)) {
 			if (!twin->shortest[before] || distance + 1 < twin->shortest[before])
 				twin->shortest[before] = distance + 1;
-			now |= twin_guard(&p->in[before]);
-			if (twin_covers(now, twin_guard(&p->in[twin->use])))
-				continue;
+			now |= twin->resource < GPU_BARRIER ? twin_guard(&p->in[before]) : 0;
 		}
+		if (twin_ends(twin, before, now))
+			continue;
 		if (distance < 2 * p->count && !(twin->seen[before][now] && distance > p->count)) {
 			twin->seen[before][now] = true;
 			twin_walk(twin, before, distance + 1, now);

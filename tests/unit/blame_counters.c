@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * blame_counters.c - waits for counters (AMD's s_waitcnt): which instructions they wait for, in examples, and
- * against a twin that runs forward and keeps what is under way as a list: on random control flow, and on the
- * kernels of tests/gpu/amd_faults.cl, where a naive search is the twin for registers, too.
+ * blame_counters.c - waits for counters (AMD's s_waitcnt) and barriers (NVIDIA's): which instructions they
+ * wait for, in examples, and against a twin that runs forward and keeps what is under way as a list: on
+ * random control flow, and on the kernels of tests/gpu/amd_faults.cl, where a naive search is the twin for
+ * registers, too.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -133,18 +134,41 @@ static void drop(struct list *list, uint32_t count)
 	list->count -= count;
 }
 
+/* Counters from GPU_COUNTERS on are NVIDIA's barriers. */
+static unsigned resource_of(unsigned counter)
+{
+	return counter < GPU_COUNTERS ? GPU_COUNTER + counter : GPU_BARRIER + counter - GPU_COUNTERS;
+}
+
+static bool is_wait(const struct gpu_instruction *in, unsigned counter, uint32_t *left)
+{
+	if (counter >= GPU_COUNTERS) {
+		*left = in->wait_mask >> (counter - GPU_COUNTERS) & 1 ? 0 : in->barrier_left;
+		return gpu_set_has(&in->uses, resource_of(counter));
+	}
+	*left = in->left[counter];
+	return in->waits >> counter & 1;
+}
+
+static bool is_counted(const struct gpu_instruction *in, unsigned counter)
+{
+	return counter < GPU_COUNTERS ? in->counts >> counter & 1
+				      : gpu_set_has(&in->defines, resource_of(counter));
+}
+
 static void pass(struct forward *f, uint32_t at, struct list *list)
 {
 	const struct gpu_instruction *in = &f->code->instructions[at];
+	uint32_t left;
 
-	if (in->waits >> f->counter & 1 && list->count > in->left[f->counter]) {
-		uint32_t ended = list->count - in->left[f->counter];
+	if (is_wait(in, f->counter, &left) && list->count > left) {
+		uint32_t ended = list->count - left;
 
 		for (uint32_t i = 0; i < ended; i++)
 			f->found[(size_t)list->at[i] * f->code->count + at] = true;
 		drop(list, ended);
 	}
-	if (in->counts >> f->counter & 1) {
+	if (is_counted(in, f->counter)) {
 		if (list->count == f->room)
 			drop(list, 1);
 		list->at[list->count++] = (uint16_t)at;
@@ -191,7 +215,7 @@ static unsigned compare_counter(const struct dependency_code *code, unsigned cou
 	unsigned met = 0;
 
 	assert_non_null(slice);
-	gpu_set_add(&only, GPU_COUNTER + counter);
+	gpu_set_add(&only, resource_of(counter));
 	for (uint32_t use = 0; use < code->count; use++) {
 		const struct dependency *edges;
 		struct error error;
@@ -326,6 +350,107 @@ static void test_random(void **state)
 	assert_true(met > 500);
 }
 
+/* ---- NVIDIA's barriers ---- */
+
+static void put_set(struct program *p, unsigned barrier, enum gpu_kind kind)
+{
+	struct gpu_instruction *in = put(p, kind, GPU_SPACE_GLOBAL);
+
+	in->write_barrier = (uint8_t)barrier;
+	gpu_set_add(&in->defines, GPU_BARRIER + barrier);
+}
+
+static void mask(struct gpu_instruction *in, unsigned barrier)
+{
+	in->wait_mask |= (uint8_t)(1u << barrier);
+	gpu_set_add(&in->uses, GPU_BARRIER + barrier);
+}
+
+static void put_depbar(struct program *p, unsigned barrier, unsigned left)
+{
+	struct gpu_instruction *in = put(p, GPU_KIND_WAIT, GPU_SPACE_NONE);
+
+	in->barrier_left = (uint8_t)left;
+	gpu_set_add(&in->uses, GPU_BARRIER + barrier);
+}
+
+/* Two loads that set one barrier are waited for together; one before the wait before is not. */
+static void test_barrier(void **state)
+{
+	static struct program p;
+	static struct cause_samples samples[MOST];
+	struct causes causes;
+	struct error error;
+
+	(void)state;
+	put_set(&p, 2, GPU_KIND_LOAD);
+	mask(put(&p, GPU_KIND_FLOAT, GPU_SPACE_NONE), 2);
+	put_set(&p, 2, GPU_KIND_LOAD);
+	put_set(&p, 2, GPU_KIND_LOAD);
+	mask(put(&p, GPU_KIND_FLOAT, GPU_SPACE_NONE), 2);
+	link_up(&p);
+	samples[4].all[STALL_GMEM] = 9;
+	samples[2].all[STALL_NONE] = samples[3].all[STALL_NONE] = 1;
+	assert_int_equal(causes_find(&causes, &p.code, samples, architecture_of(90), NULL, &error), 0);
+	assert_int_equal(causes.count, 4); /* two of them: that the loads issued */
+	assert_int_equal(causes.list[2].define, 2);
+	assert_int_equal(causes.list[3].define, 3);
+	assert_true(causes.list[2].samples > 2.99 && causes.list[2].samples < 3.01); /* twice as far away */
+	causes_fini(&causes);
+}
+
+/* Of three groups of copies a wait that leaves one is for the two older ones. */
+static void test_depbar(void **state)
+{
+	static struct program p;
+	bool *found;
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++)
+		put_set(&p, 0, GPU_KIND_COPY);
+	put_depbar(&p, 0, 1);
+	put_depbar(&p, 0, 0);
+	link_up(&p);
+	assert_int_equal(compare_counter(&p.code, GPU_COUNTERS, 8), 3);
+	found = run_forward(&p.code, GPU_COUNTERS, 8);
+	assert_true(found[0 * 5 + 3] && found[1 * 5 + 3] && !found[2 * 5 + 3] && found[2 * 5 + 4]);
+	free(found);
+}
+
+static void test_random_barriers(void **state)
+{
+	unsigned met = 0;
+
+	(void)state;
+	srand((unsigned)seed_take("blame_counters, barriers", 22));
+	for (unsigned round = 0; round < 3000; round++) {
+		static struct program p;
+		unsigned count = 3 + draw(5);
+
+		p = (struct program){.count = 0};
+		for (unsigned i = 0; i < count; i++) {
+			unsigned kind = draw(3);
+
+			if (kind == 0)
+				put_set(&p, 0, GPU_KIND_LOAD);
+			else if (kind == 1)
+				put_depbar(&p, 0, draw(3));
+			else
+				put(&p, GPU_KIND_FLOAT, GPU_SPACE_NONE);
+			if (draw(5) == 0)
+				mask(&p.in[i], 0);
+		}
+		for (unsigned i = draw(3); i > 0; i--)
+			p.edge[draw(count)][draw(count)] = true;
+		if (draw(4) == 0)
+			p.edge[0][1] = false;
+		link_up(&p);
+		met += compare_counter(&p.code, GPU_COUNTERS, 8);
+	}
+	print_message("%u edges\n", met);
+	assert_true(met > 500);
+}
+
 /* ---- compiled code ---- */
 
 static void walk_back(
@@ -410,7 +535,8 @@ static void test_compiled(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_two_loads), cmocka_unit_test(test_loop),
-		cmocka_unit_test(test_classes), cmocka_unit_test(test_random),
+		cmocka_unit_test(test_classes), cmocka_unit_test(test_random), cmocka_unit_test(test_barrier),
+		cmocka_unit_test(test_depbar), cmocka_unit_test(test_random_barriers),
 		cmocka_unit_test(test_compiled)};
 
 	return cmocka_run_group_tests_name("blame_counters", tests, NULL, NULL);

@@ -23,6 +23,7 @@
 #define CODE 2 /* slots */
 #define LIBC 3
 #define MOST 32
+#define BEGIN_NS 1000 /* of the open region */
 
 static struct context_tree tree;
 static uint64_t epoch = 7;
@@ -54,6 +55,8 @@ static int begin(void **state)
 	memset(memory, 0, sizeof memory);
 	context_tree_init(&tree, memory, 64);
 	openmp_thread_init(&thread);
+	atomic_store(&thread.teams[0].generation, 1);
+	atomic_store(&thread.teams[0].begin_ns, BEGIN_NS);
 	memset(frames, 0, sizeof frames);
 	count = 0;
 	epoch = 7;
@@ -68,7 +71,7 @@ static struct openmp_record *open_record(enum openmp_kind kind, uint64_t address
 
 	if (kind <= OPENMP_TASK)
 		record.origin = origin_make();
-	record.generation = atomic_load(&thread.teams[0].generation);
+	record.begin_ns = BEGIN_NS + 50;
 	opened = openmp_push(&thread, &record);
 	assert_non_null(opened);
 	return opened;
@@ -150,6 +153,37 @@ static void test_waits(void **state)
 	open_record(OPENMP_LOCK, 50); /* all its frames are the runtime's or ours, and left out */
 	join();
 	EXPECT(EVENT_NODE_THREAD_ROOT, EVENT_FRAME_OMP_LOCK, 1000, 1001, 2000, 2001);
+}
+
+/* LLVM's runtime tells a worker late that its region is over: its team is closed, or has the next one open.
+ */
+static void test_over(void **state)
+{
+	struct openmp_team *team = &thread.teams[0];
+
+	(void)state;
+	for (unsigned next = 0; next < 2; next++) {
+		begin(NULL);
+		stack_of_body();
+		open_record(OPENMP_REGION, 250);
+		atomic_store(&team->generation, 2 + next);
+		atomic_store(&team->begin_ns, next ? BEGIN_NS + 1000 : BEGIN_NS);
+		join();
+		EXPECT(EVENT_NODE_THREAD_ROOT, 1000, 1001, 2000, 2001);
+	}
+}
+
+/* By the time at which a member was in the region, as its own clock says. */
+static void test_team_over(void **state)
+{
+	struct openmp_team *team = &thread.teams[0];
+
+	(void)state;
+	assert_false(openmp_team_is_over(team, BEGIN_NS + 5));
+	assert_false(openmp_team_is_over(team, BEGIN_NS - 5));
+	assert_true(openmp_team_is_over(team, BEGIN_NS - 500));
+	atomic_store(&team->generation, 2);
+	assert_true(openmp_team_is_over(team, BEGIN_NS + 5));
 }
 
 /* Of a task that runs in a barrier nothing outside it is part of its path. */
@@ -272,6 +306,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_region, begin),
 		cmocka_unit_test_setup(test_partial, begin), cmocka_unit_test_setup(test_other_stack, begin),
 		cmocka_unit_test_setup(test_waits, begin), cmocka_unit_test_setup(test_task, begin),
+		cmocka_unit_test_setup(test_over, begin), cmocka_unit_test_setup(test_team_over, begin),
 		cmocka_unit_test_setup(test_opener, begin), cmocka_unit_test_setup(test_gone, begin),
 #ifdef __x86_64__
 		cmocka_unit_test_setup(test_interrupted, begin),

@@ -68,11 +68,35 @@ static void test_backward(void **unused)
 	assert_int_equal(ticks_ns(0, UINT64_C(1) << 60, UINT64_C(1) << (TICKS_SHIFT - 1)), UINT64_C(1) << 59);
 }
 
+/* Times by the counter lie between the clock's before and after, but for what two readings of one moment are
+ * apart; also where the reading they count from is old, and after the program has forbidden the counter. */
+static void test_times(void **unused)
+{
+	struct ticks_clock clock = {0};
+
+	(void)unused;
+	for (int round = 0; round < 3 * ROUNDS; round++) {
+		uint64_t before_ns, now_ns;
+
+		if (round == 2 * ROUNDS)
+			ticks_leave();
+		before_ns = clock_ns();
+		now_ns = ticks_clock_now(&clock);
+		assert_true(now_ns + 500 >= before_ns);
+		assert_true(now_ns <= clock_ns() + 500);
+		pass(round % 50 ? (uint64_t)round * 10 : LONG_NS);
+	}
+	assert_int_equal(ticks_scale, 0);
+	ticks_measure();
+	assert_int_equal(ticks_scale, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_durations),
 		cmocka_unit_test(test_backward),
+		cmocka_unit_test(test_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

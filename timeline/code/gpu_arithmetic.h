@@ -58,6 +58,7 @@ struct gpu_arithmetic {
 	uint16_t define; /* register of the result's low word, a uniform one's number as it is; of GPU_COMPARE
 			    unused */
 	struct gpu_operand a, b, c;
+	int32_t offset; /* of an access to local or shared memory, beside a and its uniform register */
 };
 
 /* What NVIDIA's instruction in these two words computes (sass_arithmetic.c). Never fails. */

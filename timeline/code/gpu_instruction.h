@@ -14,7 +14,8 @@
  * B0-B5 are virtual registers: an instruction of variable latency defines the ones that its control code
  * sets, and whatever waits for them uses them (S2 IV); Intel's tokens likewise. A counter counts instructions
  * under way: each defines it, none ends what the earlier ones defined, and a wait uses it until no more than
- * so many are left.
+ * so many are left. B0-B5 count, too: a wait is for all that set the barrier since the wait before, but
+ * for DEPBAR's, which may leave some.
  */
 #ifndef TIMELINE_GPU_INSTRUCTION_H
 #define TIMELINE_GPU_INSTRUCTION_H
@@ -100,6 +101,7 @@ struct gpu_instruction {
 	uint8_t stall;			     /* cycles until the next instruction of the warp may issue */
 	uint8_t write_barrier, read_barrier; /* set; GPU_NO_BARRIER: none */
 	uint8_t wait_mask;		     /* bit b: waits for barrier b */
+	uint8_t barrier_left;		     /* of GPU_KIND_WAIT: so many that set its barrier may be left */
 	/* Counters */
 	uint8_t counts;		    /* bit c: is under way by counter c until it has ended */
 	uint8_t waits;		    /* bit c: waits until counter c is at most left[c] */

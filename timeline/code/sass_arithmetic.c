@@ -212,7 +212,8 @@ void sass_arithmetic(uint64_t word_low, uint64_t word_high, struct gpu_arithmeti
 		to->special = special_of(high_bits(word, 72, 8));
 		break;
 	default:
-		/* Of accesses to memory the bit has another meaning. */
+		/* Of accesses to memory the bit has another meaning; they have an offset of 24 bits. */
 		to->a.is_negated = false;
+		to->offset = (int32_t)((int64_t)word_low >> 40);
 	}
 }

@@ -61,7 +61,7 @@ struct row {
 #define ALL_P 128u	/* predicates by an immediate mask: R2P defines, P2R uses them */
 #define HIGH 256u	/* C counts only if bit 80 is set */
 #define WIDE 512u	/* D has two words if bit 80 is set */
-#define DEPBAR 2048u	/* waits for the barrier at bit 44 */
+#define DEPBAR 2048u	/* waits for the barrier at bit 44, but for so many as bit 38 says */
 #define UNIFORM_D 4096u /* D is uniform, the others are not */
 #define FIXED_B 8192u	/* B is a register in every form */
 #define VECTOR_P 65536u /* its guard and predicates are not uniform */
@@ -408,8 +408,10 @@ static void operands(struct gpu_instruction *in, struct word word, const struct 
 	if (row->flags & LANES)
 		registers(&in->uses, word, field(word, 85, 2) ? 24 : 32, field(word, 9, 3) == FORM_REGISTER,
 			false);
-	if (row->flags & DEPBAR)
+	if (row->flags & DEPBAR) {
 		gpu_set_add(&in->uses, GPU_BARRIER + field(word, 44, 3) % GPU_BARRIERS);
+		in->barrier_left = (uint8_t)field(word, 38, 6);
+	}
 }
 
 /* ---- what all have ---- */

@@ -297,6 +297,12 @@ static int find_metric(struct work *work, uint32_t *metric, struct error *error)
 	for (unsigned m = 0; m < GPU_METRIC_COUNT; m++) {
 		if (!(gpu >> m & 1) || !select_names_metric(work->select, gpu_metric_name(m)))
 			continue;
+		if (GPU_METRIC_SAMPLES >> m & 1)
+			return error_set(error, ERROR_USAGE,
+				"--metric %s is of hpct-profile alone; hpct-advise --before and --after "
+				"compares "
+				"kernels by their samples",
+				gpu_metric_name(m));
 		*metric = gpu_metric_number(run, m);
 		work->diff->unit = gpu_metric_unit(m);
 		is_real = gpu_metric_is_ratio(m);

@@ -50,7 +50,8 @@ static uint64_t value_of(const struct merge *merge, const struct profile_row *ro
 
 static bool has_box(const struct profile_row *row)
 {
-	return row->kind == PROFILE_ROOT || row->kind == PROFILE_FUNCTION || row->kind == PROFILE_INLINE;
+	return row->kind == PROFILE_ROOT || row->kind == PROFILE_FUNCTION || row->kind == PROFILE_INLINE ||
+	       row->kind == PROFILE_INSTRUCTION;
 }
 
 static bool merge_row(struct merge *merge, uint32_t row_number)

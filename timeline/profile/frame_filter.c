@@ -73,10 +73,10 @@ static void keep(struct work *work, size_t at, uint32_t parent)
 	work->stays_as[at] = index;
 }
 
-/* A line's cost is in its function's already. */
+/* The cost of a line, and of an instruction, is in its function's already. */
 static bool has_cost_of_its_own(const struct profile_row *row)
 {
-	return row->kind != PROFILE_LINE;
+	return row->kind != PROFILE_LINE && row->kind != PROFILE_INSTRUCTION;
 }
 
 static void take_row(struct work *work, size_t at, int kind)

@@ -20,6 +20,7 @@ static const char *const kind_names[] = {[PROFILE_ROOT] = "root",
 	[PROFILE_INLINE] = "inline",
 	[PROFILE_LOOP] = "loop",
 	[PROFILE_LINE] = "line",
+	[PROFILE_INSTRUCTION] = "instruction",
 	[PROFILE_FILE] = "file",
 	[PROFILE_MODULE] = "module"};
 
@@ -163,6 +164,24 @@ static void sum_subtrees(struct scope_sums *sums, const struct profile *profile)
 	}
 }
 
+/* What was sampled at a function's instructions is its own cost, too: they are no callees. */
+static void own_instructions(struct scope_sums *sums, const struct profile *profile)
+{
+	size_t row = profile->metric_count;
+
+	for (uint32_t i = 0; i < sums->scope_count; i++) {
+		const struct run_scope *scope = run_scope(sums->run, i);
+
+		if (!sums->met[i] || scope->kind != RUN_SCOPE_INSTRUCTION ||
+			scope->parent == PROFILE_TREE_NONE)
+			continue;
+		sums->met[scope->parent] |= SCOPE_MET_OWN;
+		for (size_t m = 0; m < row; m++)
+			value_add(&profile->metrics[m], &sums->exclusive[scope->parent * row + m],
+				sums->exclusive[i * row + m]);
+	}
+}
+
 /* Names every context of the window, so that the number of scopes stands; in the order of their ids, since
  * what is met first tells where a function is defined. */
 static int expand_contexts(const struct run *run, const struct window *window, struct error *error)
@@ -202,6 +221,7 @@ static int sum_scopes(struct scope_sums *sums, const struct profile *profile, co
 		profile_launches_add(launches, sums, profile, error) < 0)
 		return -ERROR_IO;
 	sum_subtrees(sums, profile);
+	own_instructions(sums, profile);
 	return 0;
 }
 

@@ -4,8 +4,10 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "store/base/arena.h"
+#include "timeline/sum/gpu_metric.h"
 #include "timeline/sum/window.h"
 
 static bool is_samples(const struct run *run, uint32_t stream)
@@ -43,18 +45,25 @@ int profile_launches_read(
 		.end_ns = select_records_end_ns(part->select),
 		.wants = select_has_context(part->select) ? wants : NULL,
 		.own = part->select,
-		.by_launch = true};
+		.by_launch = true,
+		.expects = (select_gpu(part->select) & GPU_METRIC_SAMPLES) != 0};
 	uint32_t first = 0;
 	int rc;
 
-	*launches = (struct profile_launches){
-		.run = part->run, .others = part->streams, .other_count = part->count};
+	*launches = (struct profile_launches){.run = part->run,
+		.others = part->streams,
+		.other_count = part->count,
+		.wanted = select_gpu(part->select) & GPU_METRIC_SAMPLES};
 	while (first < part->count && !is_samples(part->run, part->streams[first]))
 		first++;
 	if (first == part->count)
 		return 0;
 	rc = others_find(launches, part, error);
-	return rc ? rc : launch_samples_read(&launches->samples, part->run, &question, error);
+	if (rc == 0)
+		rc = launch_samples_read(&launches->samples, part->run, &question, error);
+	if (rc == 0 && launches->wanted)
+		launches->period = launch_samples_use(launches->samples).period;
+	return rc;
 }
 
 void profile_launches_fini(struct profile_launches *launches)
@@ -66,6 +75,37 @@ static const struct launch_samples_row *rows_of(const struct profile_launches *l
 {
 	*count = 0;
 	return launches->samples ? launch_samples_rows(launches->samples, count) : NULL;
+}
+
+static const struct launch_samples_expected *expected_of(
+	const struct profile_launches *launches, size_t *count)
+{
+	*count = 0;
+	return launches->samples ? launch_samples_expected(launches->samples, count) : NULL;
+}
+
+static int mark(struct window *window, uint32_t metric, struct error *error)
+{
+	return window_put_weight(window,
+		&(struct window_weight){.context = STORE_CONTEXT_PROGRAM_ROOT, .metric = metric}, error);
+}
+
+/* Those that are computed of samples. */
+static int mark_computed(const struct profile_launches *launches, struct window *window, struct error *error)
+{
+	size_t rows, expected;
+	int rc = 0;
+
+	rows_of(launches, &rows);
+	expected_of(launches, &expected);
+	if (!rows || !launches->wanted)
+		return 0;
+	rc = mark(window, gpu_metric_number(launches->run, GPU_METRIC_GINST), error);
+	if (rc == 0 && launches->period)
+		rc = mark(window, gpu_metric_number(launches->run, GPU_METRIC_TOT), error);
+	if (rc == 0 && launches->period && expected)
+		rc = mark(window, gpu_metric_number(launches->run, GPU_METRIC_EXP), error);
+	return rc;
 }
 
 int profile_launches_mark(const struct profile_launches *launches, struct window *window, struct error *error)
@@ -80,13 +120,10 @@ int profile_launches_mark(const struct profile_launches *launches, struct window
 		if (rows[i].metric >= metrics || is_marked[rows[i].metric])
 			continue;
 		is_marked[rows[i].metric] = true;
-		rc = window_put_weight(window,
-			&(struct window_weight){
-				.context = STORE_CONTEXT_PROGRAM_ROOT, .metric = rows[i].metric},
-			error);
+		rc = mark(window, rows[i].metric, error);
 	}
 	free(is_marked);
-	return rc;
+	return rc ? rc : mark_computed(launches, window, error);
 }
 
 /* The sample's place below its launch, or where it was sampled. */
@@ -101,11 +138,14 @@ static struct run_context place_of(const struct run *run, const struct launch_sa
 
 void profile_launches_expand(const struct profile_launches *launches)
 {
-	size_t count;
+	size_t count, expected_count;
 	const struct launch_samples_row *rows = rows_of(launches, &count);
+	const struct launch_samples_expected *expected = expected_of(launches, &expected_count);
 
 	for (size_t i = 0; i < count; i++)
 		place_of(launches->run, &rows[i]);
+	for (size_t i = 0; i < expected_count; i++)
+		run_context(launches->run, expected[i].launch);
 }
 
 static bool add(struct scope_sums *sums, const struct profile *profile, const struct run_context *place,
@@ -126,28 +166,63 @@ static bool add(struct scope_sums *sums, const struct profile *profile, const st
 	return scope_sums_add_line(sums, place, profile, metric, value);
 }
 
+/* What rounding has left of each metric is carried to its next sum. */
+struct adding {
+	const struct profile_launches *launches;
+	struct scope_sums *sums;
+	const struct profile *profile;
+	double *carry;
+};
+
+/* metric: of the run, or one that is computed; nothing if the profile does not have it. False: no memory. */
+static bool add_rounded(
+	const struct adding *to, const struct run_context *place, uint32_t metric, double weight)
+{
+	size_t at = profile_metric_index(to->profile, metric);
+	double whole;
+
+	if (at == to->profile->metric_count)
+		return true;
+	whole = fmax(floor(weight + to->carry[at] + 0.5), 0);
+	to->carry[at] += weight - whole;
+	return add(to->sums, to->profile, place, at, (uint64_t)whole);
+}
+
+static bool is_stall(const struct run *run, uint32_t metric)
+{
+	return metric < run_metric_count(run) && !strncmp(run_metric_name(run, metric), "GINST:STL_", 10);
+}
+
+static bool add_row(const struct adding *to, const struct launch_samples_row *row)
+{
+	const struct profile_launches *launches = to->launches;
+	struct run_context place = place_of(to->sums->run, row);
+	bool ok = add_rounded(to, &place, row->metric, row->weight);
+
+	if (!launches->wanted || !is_stall(launches->run, row->metric))
+		return ok;
+	ok = ok && add_rounded(to, &place, gpu_metric_number(launches->run, GPU_METRIC_GINST), row->weight);
+	if (launches->period)
+		ok = ok && add_rounded(to, &place, gpu_metric_number(launches->run, GPU_METRIC_TOT),
+				   row->weight / (double)launches->period);
+	return ok;
+}
+
 int profile_launches_add(const struct profile_launches *launches, struct scope_sums *sums,
 	const struct profile *profile, struct error *error)
 {
-	size_t count;
+	size_t count, expected_count;
 	const struct launch_samples_row *rows = rows_of(launches, &count);
-	/* What rounding has left of each metric. */
-	double *carry = calloc(profile->metric_count + 1, sizeof *carry);
-	int rc = carry ? 0 : error_memory(error);
+	const struct launch_samples_expected *expected = expected_of(launches, &expected_count);
+	const struct adding to = {launches, sums, profile, calloc(profile->metric_count + 1, sizeof(double))};
+	bool ok = to.carry != NULL;
 
-	for (size_t i = 0; i < count && rc == 0; i++) {
-		size_t metric = profile_metric_index(profile, rows[i].metric);
-		struct run_context place;
-		double weight;
-
-		if (metric == profile->metric_count)
-			continue;
-		place = place_of(sums->run, &rows[i]);
-		weight = fmax(floor(rows[i].weight + carry[metric] + 0.5), 0);
-		carry[metric] += rows[i].weight - weight;
-		if (!add(sums, profile, &place, metric, (uint64_t)weight))
-			rc = error_memory(error);
-	}
-	free(carry);
-	return rc;
+	for (size_t i = 0; i < count && ok; i++)
+		ok = add_row(&to, &rows[i]);
+	for (size_t i = 0; i < expected_count && ok && launches->period; i++)
+		ok = add_rounded(&to, run_context(sums->run, expected[i].launch),
+			gpu_metric_number(launches->run, GPU_METRIC_EXP),
+			expected[i].weight / (double)launches->period);
+	free(to.carry);
+	return ok ? 0 : error_memory(error);
 }

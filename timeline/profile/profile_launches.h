@@ -19,6 +19,8 @@ struct profile_launches {
 	const uint32_t *others; /* streams of the part that are not such samples' */
 	uint32_t other_count;
 	struct launch_samples *samples; /* NULL: the part has none */
+	uint64_t wanted;		/* metrics of GPU_METRIC_SAMPLES */
+	uint64_t period;		/* cycles; 0: unknown */
 };
 
 /* Of the part's streams, window and contexts; those whose launch is not known stand where they were sampled.

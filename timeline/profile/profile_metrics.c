@@ -76,7 +76,9 @@ static void put_gpu(struct profile *profile, const struct run *run, const struct
 			seen |= UINT64_C(1) << (weights[i].metric - gpu_metric_number(run, 0));
 	for (unsigned m = 0; m < GPU_METRIC_COUNT; m++) {
 		bool is_ratio = gpu_metric_is_ratio(m);
-		bool is_there = seen & (is_ratio ? gpu_metric_find("GKER:FGP_MAX") : UINT64_C(1) << m);
+		uint64_t parts = is_ratio ? gpu_metric_find(gpu_metric_name(m)) & ~(UINT64_C(1) << m)
+					  : UINT64_C(1) << m;
+		bool is_there = (seen & parts) == parts;
 
 		if (wanted >> m & 1 && (is_there || select_names_metric(select, gpu_metric_name(m))))
 			profile->metrics[profile->metric_count++] =
@@ -125,9 +127,10 @@ int profile_metrics_find(struct profile *profile, struct run *run, const struct 
 	return 0;
 }
 
-void profile_ratios(const struct profile *profile, union profile_value *values, size_t rows)
+/* 100 * part / whole, in each row of values. */
+static void ratio_make(
+	const struct profile *profile, const char *const names[3], union profile_value *values, size_t rows)
 {
-	static const char *const names[] = {"GKER:OCC_THR", "GKER:FGP_ACT", "GKER:FGP_MAX"};
 	size_t at[3], width = profile->metric_count;
 
 	for (unsigned i = 0; i < 3; i++) {
@@ -140,4 +143,13 @@ void profile_ratios(const struct profile *profile, union profile_value *values, 
 		values[at[0]].real = values[at[2]].number ? 100.0 * (double)values[at[1]].number /
 								    (double)values[at[2]].number
 							  : 0;
+}
+
+void profile_ratios(const struct profile *profile, union profile_value *values, size_t rows)
+{
+	static const char *const ratios[][3] = {
+		{"GKER:OCC_THR", "GKER:FGP_ACT", "GKER:FGP_MAX"}, {"GSAMP:UTIL", "GSAMP:TOT", "GSAMP:EXP"}};
+
+	for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++)
+		ratio_make(profile, ratios[i], values, rows);
 }

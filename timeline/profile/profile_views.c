@@ -3,6 +3,7 @@
  * profile_views.c - three trees of the same scopes (S4 10.2):
  *
  *   top-down   root - caller - loop - callee ...   a scope is a node
+ *              ... kernel - inlined - loop - line - instruction of a GPU
  *   bottom-up  root - function - its callers ...   a scope is in as many nodes as it has ancestors
  *   flat       root - module - file - function - loop, inlined, line
  */
@@ -24,6 +25,8 @@ static enum profile_kind kind_of(const struct run_scope *scope)
 {
 	if (scope->kind == RUN_SCOPE_INLINE)
 		return PROFILE_INLINE;
+	if (scope->kind == RUN_SCOPE_INSTRUCTION)
+		return PROFILE_INSTRUCTION;
 	return is_root(scope) ? PROFILE_ROOT : PROFILE_FUNCTION;
 }
 
@@ -103,9 +106,33 @@ static void add_loops(struct profile_tree *tree, const struct scope_sums *sums, 
 	}
 }
 
-/* ---- timelines ---- */
+/* ---- lines ---- */
 
-/* Below the nodes of their scopes; `called_in` as add_loops() has it. */
+static bool is_instruction(const struct scope_sums *sums, uint32_t scope)
+{
+	return run_scope(sums->run, scope)->kind == RUN_SCOPE_INSTRUCTION;
+}
+
+/* The node of an instruction's line below the node that it is in; that one where no line is known. */
+static uint32_t instruction_line(
+	struct profile_tree *tree, const struct scope_sums *sums, uint32_t node, uint32_t i)
+{
+	const struct run_scope *scope = run_scope(sums->run, i);
+	struct profile_tree_key key = {.file = text_key(scope->call_file),
+		.parent = node,
+		.kind = PROFILE_LINE,
+		.line = scope->call_line};
+
+	if (!scope->call_line || node == PROFILE_TREE_NONE)
+		return node;
+	node = profile_tree_node(tree, &key);
+	profile_tree_add_inclusive(tree, node, scope_inclusive(tree, sums, i));
+	profile_tree_add_exclusive(tree, node, scope_exclusive(tree, sums, i));
+	return node;
+}
+
+/* Below the nodes of their scopes; `called_in` as add_loops() has it. Lines of instructions are above them.
+ */
 static void add_lines(struct profile_tree *tree, const struct scope_sums *sums, const uint32_t *nodes,
 	const uint32_t *called_in)
 {
@@ -115,7 +142,8 @@ static void add_lines(struct profile_tree *tree, const struct scope_sums *sums, 
 		struct profile_tree_key key = {.file = line->file, .kind = PROFILE_LINE, .line = line->line};
 		uint32_t node;
 
-		if (nodes[line->scope] == PROFILE_TREE_NONE || values_are_zero(values, tree->metric_count))
+		if (nodes[line->scope] == PROFILE_TREE_NONE || is_instruction(sums, line->scope) ||
+			values_are_zero(values, tree->metric_count))
 			continue;
 		key.parent = loop_node(tree, sums->run, nodes[line->scope], line->loop);
 		add_loops(tree, sums, key.parent, line->scope, called_in, values, true);
@@ -168,8 +196,11 @@ int profile_top_down(struct profile_tree *tree, const struct scope_sums *sums)
 		key.file = text_key(scope->call_file);
 		if (!is_root(scope) && is_root(run_scope(sums->run, scope->parent)))
 			set_definition(&key, sums->run, scope->function);
+		add_loops(tree, sums, key.parent, scope->parent, NULL, scope_inclusive(tree, sums, i),
+			is_instruction(sums, i));
+		if (is_instruction(sums, i))
+			key.parent = instruction_line(tree, sums, key.parent, i);
 		nodes[i] = profile_tree_node(tree, &key);
-		add_loops(tree, sums, key.parent, scope->parent, NULL, scope_inclusive(tree, sums, i), false);
 		profile_tree_add_inclusive(tree, nodes[i], scope_inclusive(tree, sums, i));
 		profile_tree_add_exclusive(tree, nodes[i], scope_exclusive(tree, sums, i));
 	}
@@ -193,15 +224,18 @@ static struct home home_of(
 	const struct run_function *function = run_function(sums->run, scope->function);
 	struct profile_tree_key key = {
 		.what = text_key(function->module), .kind = PROFILE_MODULE, .parent = PROFILE_TREE_ROOT};
+	bool is_part = scope->kind == RUN_SCOPE_INLINE || is_instruction(sums, i);
 	struct home home;
 
-	if (scope->kind == RUN_SCOPE_INLINE && homes[scope->parent].node != PROFILE_TREE_NONE) {
+	if (is_part && homes[scope->parent].node != PROFILE_TREE_NONE) {
 		home = homes[scope->parent];
 		key = (struct profile_tree_key){.what = scope->function,
 			.file = text_key(scope->call_file),
 			.parent = loop_node(tree, sums->run, home.node, scope->call_loop),
-			.kind = PROFILE_INLINE,
+			.kind = kind_of(scope),
 			.line = scope->call_line};
+		if (is_instruction(sums, i))
+			key.parent = instruction_line(tree, sums, key.parent, i);
 		home.node = profile_tree_node(tree, &key);
 		return home;
 	}
@@ -249,7 +283,8 @@ static void add_callers_loops(struct profile_tree *tree, const struct scope_sums
 	if (scope->call_loop == RUN_LOOP_NONE || is_root(scope))
 		return;
 	node = loop_node(tree, sums->run, homes[scope->parent].node, scope->call_loop);
-	add_loops(tree, sums, node, scope->parent, called_in, scope_inclusive(tree, sums, i), false);
+	add_loops(tree, sums, node, scope->parent, called_in, scope_inclusive(tree, sums, i),
+		is_instruction(sums, i));
 	called_in[i] = node;
 }
 
@@ -269,6 +304,8 @@ int profile_flat(struct profile_tree *tree, const struct scope_sums *sums)
 		add_callers_loops(tree, sums, homes, called_in, i);
 		add_outermost(tree, sums, homes, i);
 		profile_tree_add_exclusive(tree, homes[i].node, scope_exclusive(tree, sums, i));
+		if (is_instruction(sums, i)) /* the function that it is in has it already */
+			continue;
 		profile_tree_add_exclusive(tree, homes[i].file, scope_exclusive(tree, sums, i));
 		profile_tree_add_exclusive(tree, homes[i].module, scope_exclusive(tree, sums, i));
 	}
@@ -322,6 +359,8 @@ static bool visit(struct bottom_up *work, uint32_t scope_id, bool is_entering)
 	struct profile_tree_key key = {
 		.what = scope->function, .kind = PROFILE_FUNCTION, .parent = PROFILE_TREE_ROOT};
 
+	if (is_instruction(work->sums, scope_id))
+		key.kind = PROFILE_INSTRUCTION;
 	set_definition(&key, run, scope->function);
 	if (!has_row(work->sums, scope_id))
 		return true;

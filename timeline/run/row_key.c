@@ -115,7 +115,7 @@ static void put_inline(struct store_bytes *out, const struct run *run, uint32_t 
 		const struct run_scope *s = run_scope(run, scope);
 
 		chain[count++] = s->function;
-		if (s->kind != RUN_SCOPE_INLINE)
+		if (s->kind != RUN_SCOPE_INLINE && s->kind != RUN_SCOPE_INSTRUCTION)
 			break;
 		scope = s->parent;
 	}

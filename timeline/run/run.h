@@ -134,9 +134,11 @@ struct run_loop {
 #define RUN_SPIN_NAME "<spin>" /* function below code in a loop that only waits (STORE_LOOP_SPIN) */
 const struct run_loop *run_loop(const struct run *run, uint32_t loop);
 
-enum run_scope_kind { RUN_SCOPE_ROOT, RUN_SCOPE_FUNCTION, RUN_SCOPE_INLINE };
+enum run_scope_kind { RUN_SCOPE_ROOT, RUN_SCOPE_FUNCTION, RUN_SCOPE_INLINE, RUN_SCOPE_INSTRUCTION };
 
-/* A node of the expanded calling context tree: an activation of a function from one call site. */
+/* A node of the expanded calling context tree: an activation of a function from one call site. A sampled
+ * instruction of a GPU is one, too: its "call site" is its own position in the function, or in the innermost
+ * of those inlined there. */
 struct run_scope {
 	uint32_t parent; /* UINT32_MAX for the two roots */
 	uint32_t depth;	 /* roots 0 */

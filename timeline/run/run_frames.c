@@ -395,11 +395,11 @@ static bool resolve_native(struct run *run, struct run_frame *frame, unsigned pa
 }
 
 /* An instruction of a GPU binary, KEY+0xADDRESS: its function stands above it in the path. A name, once one
- * was found, tells its line. */
+ * was found, tells its line, and the functions inlined between. */
 static bool resolve_instruction(struct run *run, struct run_frame *frame, unsigned part, uint32_t in_store,
 	const struct run_module *module)
 {
-	struct run_frame_line line = {.file = "", .kind = RUN_SCOPE_FUNCTION, .loop = RUN_LOOP_NONE};
+	struct run_frame_line line = {.file = "", .kind = RUN_SCOPE_INSTRUCTION, .loop = RUN_LOOP_NONE};
 	struct run_function function;
 	char name[48];
 	int size = snprintf(name, sizeof name, "%016llx+0x%llx",
@@ -416,7 +416,9 @@ static bool resolve_instruction(struct run *run, struct run_frame *frame, unsign
 		line.line = last->line;
 		line.loop = last->loop;
 	}
-	frame->lines = 0;
+	frame->begins_above = frame->is_resolved && frame->lines;
+	if (!frame->begins_above)
+		frame->lines = 0;
 	function = function_named(run, name, (size_t)size, module->path);
 	return add_line(run, frame, &function, &line);
 }

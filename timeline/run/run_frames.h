@@ -15,6 +15,7 @@ struct run_frame {
 	uint32_t line, lines; /* in frame_lines, outermost first */
 	bool is_resolved;     /* final: no better name will come */
 	bool is_known;
+	bool begins_above; /* the first line is a position in the function above, unless that is another */
 };
 
 /* A function in a frame's inline chain, and the position in it. */

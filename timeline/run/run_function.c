@@ -94,6 +94,8 @@ static bool at_clone_suffix(const struct cutter *c)
 	static const char *const suffixes[] = {
 		".constprop.", ".isra.", ".part.", ".cold", ".lto_priv.", ".llvm.", " [clone "};
 
+	if (c->name[c->at] != '.' && c->name[c->at] != ' ') /* asked of each byte */
+		return false;
 	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
 		if (c->at && next_is(c, suffixes[i]))
 			return true;

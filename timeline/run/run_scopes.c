@@ -58,12 +58,26 @@ static uint32_t scope_get(struct run *run, const struct run_scope *key)
 	return id;
 }
 
+/* Is the frame's first line in the function of the scope above it? Samples of a device function may name the
+ * kernel alone. */
+static bool begins_in(struct run *run, const struct run_frame *frame, uint32_t parent)
+{
+	const struct run_frame_line *first;
+
+	if (!frame->begins_above || parent == INTERN_TABLE_NONE)
+		return false;
+	first = intern_table_at(&run->frame_lines, frame->line);
+	return !strcmp(run_function(run, run_scope(run, parent)->function)->name,
+		run_function(run, first->function)->name);
+}
+
 /* Adds the scopes of a frame's inline chain below the parent context. False: no memory. */
 static bool hang(
 	struct run *run, struct run_node *node, const struct run_context *parent, struct run_frame *frame)
 {
 	struct run_scope key = {.parent = INTERN_TABLE_NONE, .call_file = "", .call_loop = RUN_LOOP_NONE};
 	const struct run_frame_line *line = NULL;
+	bool is_in = begins_in(run, frame, parent->scope);
 
 	if (parent->scope != INTERN_TABLE_NONE) {
 		key.parent = parent->scope;
@@ -78,11 +92,13 @@ static bool hang(
 		line = intern_table_at(&run->frame_lines, frame->line + i);
 		key.function = line->function;
 		key.kind = key.parent == INTERN_TABLE_NONE ? RUN_SCOPE_ROOT : line->kind;
-		scope = scope_get(run, &key);
-		if (scope == INTERN_TABLE_NONE)
-			return false;
-		key.parent = scope;
-		key.depth++;
+		if (i || !is_in) {
+			scope = scope_get(run, &key);
+			if (scope == INTERN_TABLE_NONE)
+				return false;
+			key.parent = scope;
+			key.depth++;
+		}
 		key.call_file = line->file;
 		key.call_line = line->line;
 		key.call_loop = line->loop;

@@ -10,7 +10,6 @@
 #include "store/base/hash.h"
 #include "timeline/base/key_ids.h"
 #include "timeline/stats/stats.h"
-#include "timeline/sum/launch_samples.h"
 
 #define PREFIX "GINST:STL_"
 #define LATENCY "/not_issued"
@@ -203,6 +202,24 @@ static int row_take(struct summing *summing, const struct launch_samples_row *ro
 	return 0;
 }
 
+/* Full use of the launches' time, for the rows that there are. */
+static int expected_take(
+	struct summing *summing, const struct launch_samples_expected *expected, struct error *error)
+{
+	struct launch_samples_row row = {.launch = expected->launch, .context = expected->launch};
+	uint64_t hash[2];
+	uint32_t at;
+
+	if (!put_key(summing, &row))
+		return error_memory(error);
+	hash[0] = store_hash64(summing->key.data, summing->key.size, 1);
+	hash[1] = store_hash64(summing->key.data, summing->key.size, 2);
+	at = key_ids_find(&summing->keys, hash);
+	if (at != KEY_IDS_NONE)
+		summing->sums[at].row.expected += expected->weight;
+	return 0;
+}
+
 static void row_finish(const struct summing *summing, struct sums *sums)
 {
 	sums->row.stall = "";
@@ -263,9 +280,11 @@ static int samples_sum(struct instructions *instructions, struct summing *summin
 		.end_ns = select_records_end_ns(summing->select),
 		.wants = select_has_context(summing->select) ? wants : NULL,
 		.own = summing->select,
-		.by_launch = summing->by == BY_PATH};
+		.by_launch = summing->by == BY_PATH,
+		.expects = true};
 	struct launch_samples *samples;
 	const struct launch_samples_row *rows;
+	const struct launch_samples_expected *expected;
 	struct launch_samples_share share;
 	size_t count;
 	int rc;
@@ -277,6 +296,11 @@ static int samples_sum(struct instructions *instructions, struct summing *summin
 	rows = launch_samples_rows(samples, &count);
 	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = row_take(summing, &rows[i], error);
+	expected = launch_samples_expected(samples, &count);
+	instructions->has_use = summing->by == BY_KERNEL || summing->by == BY_PATH;
+	for (size_t i = 0; i < count && rc == 0 && instructions->has_use; i++)
+		rc = expected_take(summing, &expected[i], error);
+	instructions->use = launch_samples_use(samples);
 	share = launch_samples_share_of(samples, NULL);
 	instructions->exact = share.exact;
 	instructions->shared = share.shared;

@@ -8,6 +8,7 @@
 
 #include "store/base/arena.h"
 #include "timeline/select/select.h"
+#include "timeline/sum/launch_samples.h"
 
 #define INSTRUCTIONS_METRIC "GINST"
 #define INSTRUCTIONS_BY_NAMES "function, path, module, line, loop, file, instruction or stall"
@@ -19,12 +20,15 @@ struct instructions_row {
 	double latency;	   /* of it: no warp of the scheduler issued */
 	const char *stall; /* "GMEM": the reason of most stalls; "" if none stalled */
 	double stalled;	   /* of it: for that reason */
+	double expected;   /* by function and path: weight that full use of the GPU gives; 0: unknown */
 };
 
 struct instructions {
 	struct instructions_row *rows; /* by descending weight, then key; in the arena */
 	size_t count;
 	double weight, exact, shared, cut; /* of all rows (launch_samples.h) */
+	struct launch_samples_use use;
+	bool has_use; /* rows may have expected weights */
 };
 
 /* Of the selector's window, streams, contexts (of launches) and key. ERROR_USAGE: another key. ERROR_EMPTY:

@@ -2,6 +2,7 @@
 /*
  * main_stats.c - hpct-stats: where the time of a window went.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "timeline/report/coverage.h"
@@ -485,12 +486,19 @@ static bool is_of_instructions(const struct select *select)
 
 static void say_instructions(const struct instructions *instructions)
 {
+	const struct launch_samples_use *use = &instructions->use;
 	double whole = instructions->weight / 100;
 
 	if (instructions->exact + instructions->shared > 0)
 		report_fit_say("samples of launches: %.1f %% of one call path, exact; %.1f %% of several, "
 			       "shared by time",
 			instructions->exact / whole, instructions->shared / whole);
+	if (use->expected > 0 && use->period)
+		report_fit_say("utilization %.1f %%: %.0f samples, each of %" PRIu64
+			       " cycles, of %.0f that all multiprocessors give while kernels run; %" PRIu64
+			       " lost",
+			100 * use->taken / use->expected, use->taken / (double)use->period, use->period,
+			use->expected / (double)use->period, use->lost);
 	if (instructions->cut > 0)
 		report_fit_say(
 			"%.1f %% are of read-outs that the window cuts: the launches' time in it counts",
@@ -503,15 +511,15 @@ static int print_instructions(
 	static const struct report_column instruction_columns[] = {{"key", REPORT_COMPOSED},
 		{"weight", REPORT_NUMBER}, {"percent", REPORT_PERCENT}, {"issued_percent", REPORT_PERCENT},
 		{"latency_percent", REPORT_PERCENT}, {"stall", REPORT_TEXT},
-		{"stall_percent", REPORT_PERCENT}};
+		{"stall_percent", REPORT_PERCENT}, {"utilization_percent", REPORT_PERCENT}};
 	static const struct report_column instruction_table[] = {{"share", REPORT_PERCENT},
 		{"cycles", REPORT_NUMBER}, {"issued", REPORT_PERCENT}, {"latency", REPORT_PERCENT},
-		{"stall", REPORT_TEXT}, {"of it", REPORT_PERCENT},
+		{"stall", REPORT_TEXT}, {"of it", REPORT_PERCENT}, {"util", REPORT_PERCENT},
 		{"key", REPORT_COMPOSED, 0, REPORT_WORTH_MOST}};
 	bool is_table = call->format == REPORT_TABLE;
 	struct report *report;
 	int rc = report_open(&report, stdout, call->format, "hpct-stats-instructions",
-		is_table ? instruction_table : instruction_columns, 7, error);
+		is_table ? instruction_table : instruction_columns, 8, error);
 
 	for (size_t i = 0; rc == 0 && i < instructions->count && i < program_top(call); i++) {
 		const struct instructions_row *row = &instructions->rows[i];
@@ -528,6 +536,10 @@ static int print_instructions(
 		report_real(report, 100 * row->latency / row->weight);
 		report_string(report, row->stall);
 		report_real(report, 100 * row->stalled / row->weight);
+		if (row->expected > 0)
+			report_real(report, 100 * row->weight / row->expected);
+		else
+			report_none(report);
 		if (is_table)
 			report_string(report, report_shown_path(row->key));
 		report_row(report);

@@ -38,8 +38,15 @@ enum gpu_metric {
 	GKER_BLK_SM,
 	GKER_COUNT,
 	GKER_OCC_THR,
+	GINST,
+	GSAMP_TOT,
+	GSAMP_EXP,
+	GSAMP_UTIL,
 	ALL
 };
+
+static_assert(GINST == GPU_METRIC_GINST && GSAMP_TOT == GPU_METRIC_TOT && GSAMP_EXP == GPU_METRIC_EXP,
+	"the header's");
 
 static_assert(ALL == GPU_METRIC_COUNT && ALL < 64, "a bit for each");
 
@@ -61,7 +68,8 @@ static const struct {
 	{"GKER:DYMEM", "bytes"}, {"GKER:LMEM", "bytes"}, {"GKER:FGP_ACT", "permille"},
 	{"GKER:FGP_MAX", "permille"}, {"GKER:THR_REG", "registers"}, {"GKER:BLK_THR", "threads"},
 	{"GKER:BLK", "blocks"}, {"GKER:BLK_SM", "bytes"}, {"GKER:COUNT", "operations"},
-	{"GKER:OCC_THR", "percent"}};
+	{"GKER:OCC_THR", "percent"}, {"GINST", "cycles"}, {"GSAMP:TOT", "samples"}, {"GSAMP:EXP", "samples"},
+	{"GSAMP:UTIL", "percent"}};
 
 const char *gpu_metric_name(unsigned metric)
 {
@@ -75,7 +83,7 @@ const char *gpu_metric_unit(unsigned metric)
 
 bool gpu_metric_is_ratio(unsigned metric)
 {
-	return metric == GKER_OCC_THR;
+	return metric == GKER_OCC_THR || metric == GSAMP_UTIL;
 }
 
 uint64_t gpu_metric_find(const char *pattern)
@@ -85,7 +93,11 @@ uint64_t gpu_metric_find(const char *pattern)
 	for (unsigned m = 0; m < ALL; m++)
 		if (glob_match(pattern, metrics[m].name))
 			found |= BIT(m);
-	return found & BIT(GKER_OCC_THR) ? found | BIT(GKER_FGP_ACT) | BIT(GKER_FGP_MAX) : found;
+	if (found & BIT(GKER_OCC_THR))
+		found |= BIT(GKER_FGP_ACT) | BIT(GKER_FGP_MAX);
+	if (found & BIT(GSAMP_UTIL))
+		found |= BIT(GSAMP_TOT) | BIT(GSAMP_EXP);
+	return found;
 }
 
 /* ---- one operation ---- */
@@ -264,12 +276,13 @@ static int stream_add(void *own, struct window *window, uint32_t stream, uint64_
 int gpu_metric_add_weights(struct window *window, struct run *run, const uint32_t *streams, uint32_t count,
 	uint64_t begin_ns, uint64_t end_ns, uint64_t wanted, struct error *error)
 {
-	struct counting counting = {.run = run, .wanted = wanted, .begin_ns = begin_ns, .end_ns = end_ns};
+	struct counting counting = {
+		.run = run, .wanted = wanted & ~GPU_METRIC_SAMPLES, .begin_ns = begin_ns, .end_ns = end_ns};
 
 	/* What is still running has not ended behind the run. */
 	if (counting.end_ns > run_end_ns(run))
 		counting.end_ns = run_end_ns(run) + 1;
-	return wanted ? parallel_sum_streams(
-				window, run, streams, count, begin_ns, end_ns, stream_add, &counting, error)
-		      : 0;
+	return counting.wanted ? parallel_sum_streams(window, run, streams, count, begin_ns, end_ns,
+					 stream_add, &counting, error)
+			       : 0;
 }

@@ -8,6 +8,7 @@
 #include "store/base/array.h"
 #include "timeline/scan/scan.h"
 #include "timeline/sum/launch_samples_internal.h"
+#include "timeline/sum/sample_rate.h"
 
 /* The key of a row; `launch` with the bit set is the pool of a kernel's shared samples. */
 #define POOL 0x80000000u
@@ -50,6 +51,10 @@ struct launch_samples {
 	uint32_t last; /* number of the key before */
 	struct launch_samples_row *rows;
 	size_t row_count, row_room;
+	struct key_ids expected_ids; /* of contexts */
+	struct launch_samples_expected *expected;
+	size_t expected_room;
+	struct launch_samples_use use;
 };
 
 /* ---- what a read-out has of a kernel ---- */
@@ -289,6 +294,101 @@ static uint64_t more_reach(uint64_t time_ns, unsigned times)
 		       : STORE_OPEN_NS;
 }
 
+/* ---- what full use would have given ---- */
+
+/* Launches that count, in the window. NULL: no memory. */
+static struct sample_stretch *stretches_new(struct launch_samples *samples, size_t *count)
+{
+	const struct launch_samples_question *question = samples->question;
+	const struct launch_samples_launches *launches = &samples->launches;
+	uint64_t end_ns = run_end_ns(samples->run);
+	struct sample_stretch *stretches = calloc(launches->count + 1, sizeof *stretches);
+
+	*count = 0;
+	end_ns = question->end_ns < end_ns ? question->end_ns : end_ns;
+	for (size_t i = 0; stretches && i < launches->count; i++) {
+		const struct launch_samples_launch *launch = &launches->list[i];
+		uint64_t time_ns = launch_samples_overlap(launch, question->begin_ns, end_ns), begin_ns;
+
+		if (!time_ns || !is_wanted(samples, launch->context))
+			continue;
+		begin_ns = launch->begin_ns > question->begin_ns ? launch->begin_ns : question->begin_ns;
+		stretches[(*count)++] = (struct sample_stretch){begin_ns, begin_ns + time_ns};
+	}
+	return stretches;
+}
+
+static bool expected_put(struct launch_samples *samples, uint32_t launch, double weight)
+{
+	bool is_new;
+	uint32_t at = key_ids_put(&samples->expected_ids, &launch, &is_new);
+
+	if (at == KEY_IDS_NONE || (is_new && !array_widen(&samples->expected, &samples->expected_room, at,
+						     sizeof *samples->expected)))
+		return false;
+	if (is_new)
+		samples->expected[at] = (struct launch_samples_expected){.launch = launch};
+	samples->expected[at].weight += weight;
+	return true;
+}
+
+static bool launches_expect(struct launch_samples *samples, double cycles_per_ns)
+{
+	const struct launch_samples_question *question = samples->question;
+	const struct launch_samples_launches *launches = &samples->launches;
+	uint64_t end_ns = run_end_ns(samples->run);
+
+	end_ns = question->end_ns < end_ns ? question->end_ns : end_ns;
+	for (size_t i = 0; i < launches->count; i++) {
+		const struct launch_samples_launch *launch = &launches->list[i];
+		uint64_t time_ns = launch_samples_overlap(launch, question->begin_ns, end_ns);
+
+		if (time_ns && is_wanted(samples, launch->context) &&
+			!expected_put(samples, launch->context, (double)time_ns * cycles_per_ns))
+			return false;
+	}
+	return true;
+}
+
+/* Of the stream whose launches are at hand; *is_known: the stream's samples are in the use. */
+static int stream_expect(struct launch_samples *samples, uint32_t stream, bool *is_known, struct error *error)
+{
+	struct launch_samples_use *use = &samples->use;
+	bool is_first = !(use->expected > 0);
+	struct sample_stretch *stretches;
+	struct sample_facts facts;
+	double cycles_per_ns = 0;
+	size_t count;
+	int rc = sample_facts_read(&facts, samples->run, stream, error);
+
+	*is_known = false;
+	if (rc || !run_stream(samples->run, stream)->s.count[STORE_SAMPLES])
+		return rc;
+	stretches = stretches_new(samples, &count);
+	if (!stretches)
+		return error_memory(error);
+	count = sample_stretches_unite(stretches, count);
+	rc = sample_rate_find(&cycles_per_ns, samples->run, stream, &facts, stretches, count, error);
+	use->lost += facts.lost;
+	use->period = is_first || use->period == facts.period ? facts.period : 0;
+	for (size_t i = 0; i < count; i++)
+		use->expected += (double)(stretches[i].end_ns - stretches[i].begin_ns) * cycles_per_ns;
+	free(stretches);
+	*is_known = cycles_per_ns > 0;
+	return rc == 0 && *is_known && !launches_expect(samples, cycles_per_ns) ? error_memory(error) : rc;
+}
+
+static double taken_so_far(const struct launch_samples *samples)
+{
+	double sum = 0;
+
+	for (uint32_t k = 0; k < samples->kernel_count; k++)
+		sum += samples->shares[k].exact + samples->shares[k].shared;
+	return sum;
+}
+
+/* ---- the whole of a stream ---- */
+
 /* Read-outs are at most so many reaches apart while there is something to read. */
 #define APART 10u
 
@@ -301,11 +401,15 @@ static int stream_read(struct launch_samples *samples, uint32_t stream, struct e
 	uint64_t from_ns = less_reach(begin_ns, 1), read_ns = 0;
 	const struct batch *batch;
 	struct scan *scan = NULL;
+	double taken = question->expects ? taken_so_far(samples) : 0;
+	bool is_known = false;
 	long count;
 	int rc = pools_settle(samples) ? 0 : error_memory(error);
 
 	if (rc == 0)
 		rc = launch_samples_launches_read(&samples->launches, stream, from_ns, end_ns, error);
+	if (rc == 0 && question->expects)
+		rc = stream_expect(samples, stream, &is_known, error);
 	if (rc == 0)
 		rc = scan_open(&scan, samples->run, stream, STORE_SAMPLES, begin_ns, end_ns,
 			STORE_BEGIN | STORE_CONTEXT | STORE_WHAT | STORE_AMOUNT, 0, error);
@@ -321,6 +425,8 @@ static int stream_read(struct launch_samples *samples, uint32_t stream, struct e
 			rc = sample_take(samples, batch, i, from_ns, error);
 		}
 	scan_close(scan);
+	if (is_known)
+		samples->use.taken += taken_so_far(samples) - taken;
 	return count < 0 ? (int)count : rc;
 }
 
@@ -372,6 +478,7 @@ int launch_samples_read(struct launch_samples **out, struct run *run,
 	samples->run = run;
 	samples->question = question;
 	key_ids_init(&samples->keys, sizeof(struct key));
+	key_ids_init(&samples->expected_ids, sizeof(uint32_t));
 	rc = launch_samples_launches_init(&samples->launches, run, error);
 	for (uint32_t i = 0; i < question->stream_count && rc == 0; i++)
 		if (run_stream(run, question->streams[i])->s.kind == STORE_STREAM_PC)
@@ -395,6 +502,8 @@ void launch_samples_free(struct launch_samples *samples)
 		free(samples->pools[k].parts);
 	launch_samples_launches_fini(&samples->launches);
 	key_ids_fini(&samples->keys);
+	key_ids_fini(&samples->expected_ids);
+	free(samples->expected);
 	free(samples->now);
 	free(samples->shares);
 	free(samples->pools);
@@ -407,6 +516,18 @@ const struct launch_samples_row *launch_samples_rows(const struct launch_samples
 {
 	*count = samples->row_count;
 	return samples->rows;
+}
+
+const struct launch_samples_expected *launch_samples_expected(
+	const struct launch_samples *samples, size_t *count)
+{
+	*count = samples->expected_ids.count;
+	return samples->expected;
+}
+
+struct launch_samples_use launch_samples_use(const struct launch_samples *samples)
+{
+	return samples->use;
 }
 
 struct launch_samples_share launch_samples_share_of(const struct launch_samples *samples, const char *kernel)

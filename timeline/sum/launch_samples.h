@@ -31,6 +31,7 @@ struct launch_samples_question {
 	bool (*wants)(const void *own, uint32_t context);
 	const void *own;
 	bool by_launch; /* false: rows have no launches, which is faster */
+	bool expects;	/* launch_samples_expected() and launch_samples_use() are asked */
 };
 
 struct launch_samples_row {
@@ -45,6 +46,21 @@ struct launch_samples_share {
 	double cut;		       /* part of these: of read-outs that the window cuts */
 };
 
+/* What all multiprocessors of a GPU would have given in the time of launches, in the window: samples x period
+ * (S4 8.2.2). */
+struct launch_samples_expected {
+	uint32_t launch; /* context of the launches */
+	double weight;
+};
+
+/* Use of the GPUs while some launch ran: 100 * taken / expected percent. Of streams without samples, and of
+ * GPUs whose multiprocessors or clock are not known, nothing is in it. */
+struct launch_samples_use {
+	double taken, expected; /* samples x period */
+	uint64_t period;	/* cycles; 0: unknown, or several */
+	uint64_t lost;		/* samples, of all times */
+};
+
 struct launch_samples;
 
 int launch_samples_read(struct launch_samples **samples, struct run *run,
@@ -52,6 +68,10 @@ int launch_samples_read(struct launch_samples **samples, struct run *run,
 void launch_samples_free(struct launch_samples *samples);
 /* In no order; a launch, context and metric may have several rows, which add up. */
 const struct launch_samples_row *launch_samples_rows(const struct launch_samples *samples, size_t *count);
+/* A row for each path of launches, in no order; none where use is not known. */
+const struct launch_samples_expected *launch_samples_expected(
+	const struct launch_samples *samples, size_t *count);
+struct launch_samples_use launch_samples_use(const struct launch_samples *samples);
 /* kernel: its name; NULL: of all. */
 struct launch_samples_share launch_samples_share_of(const struct launch_samples *samples, const char *kernel);
 

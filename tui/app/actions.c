@@ -8,6 +8,7 @@
 #include "timeline/stats/stats.h"
 #include "tui/app/export.h"
 #include "tui/app/shell_command.h"
+#include "tui/code/code_page.h"
 #include "tui/models/blame_page.h"
 #include "tui/models/compare.h"
 #include "tui/models/profile_page.h"
@@ -170,6 +171,8 @@ static bool act_digit(struct session *session, enum keys_action action)
 			continue;
 		if (digits[i].view == &view_compare && !session->compare)
 			session_say(session, "one run is open; hpct-view A B shows two and what changed");
+		else if (digits[i].view == &view_source && code_page_is_offered(session))
+			code_page_open(session, &view_code, NULL, NULL);
 		else
 			session_open_pane(session, digits[i].view);
 		return true;

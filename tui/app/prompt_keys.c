@@ -10,6 +10,7 @@
 #include "timeline/select/bookmark.h"
 #include "tui/app/actions.h"
 #include "tui/app/commands.h"
+#include "tui/code/code_move.h"
 #include "tui/models/flame_page.h"
 #include "tui/models/profile_page.h"
 #include "tui/views/views.h"
@@ -90,6 +91,8 @@ static void finish(struct session *session)
 			profile_page_find(session, false);
 		else if (session->full == &view_flame)
 			flame_page_find(session, false);
+		else if (session->focus == &view_code)
+			code_move_find(session, false);
 		else if (session->full == &view_both)
 			view_both_find(session, false);
 		else

@@ -14,6 +14,7 @@
 #include "tui/app/actions.h"
 #include "tui/app/app.h"
 #include "tui/app/commands.h"
+#include "tui/code/code_page.h"
 #include "tui/models/advice_page.h"
 #include "tui/models/alike_page.h"
 #include "tui/models/blame_page.h"
@@ -189,6 +190,7 @@ void session_close(struct session *session)
 	wait_whom_free(session->whom);
 	advice_page_free(session->advice);
 	alike_page_free(session->alike);
+	code_page_free(session->code);
 	runs_page_free(session->runs);
 	compare_close(session->compare);
 	if (session->source)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "timeline/stats/stats.h"
+#include "tui/code/code_page.h"
 #include "tui/models/advice_page.h"
 #include "tui/models/blame_page.h"
 #include "tui/models/compare.h"
@@ -111,15 +112,13 @@ static void show_flame(struct session *session)
 		session->filter[0] ? "'" : "");
 }
 
-static void show_advice(struct session *session)
+static void show_advice(struct session *session, const char *option, const char *kernel)
 {
-	const struct advice_page *page = advice_page_of(session);
 	char window[96];
 
 	session_put_window(window, sizeof(window), session);
-	session_say(session, "hpct advise %s --time %s%s%s%s", run_path(session->run), window,
-		page && page->kernel[0] ? " --kernel '" : "", page ? page->kernel : "",
-		page && page->kernel[0] ? "'" : "");
+	session_say(session, "hpct advise %s%s --time %s%s%s%s", run_path(session->run), option, window,
+		kernel[0] ? " --kernel '" : "", kernel, kernel[0] ? "'" : "");
 }
 
 /* The stretches themselves: the list is of columns. */
@@ -154,7 +153,10 @@ void shell_command_show(struct session *session)
 	else if (view == &view_flame)
 		show_flame(session);
 	else if (view == &view_advice)
-		show_advice(session);
+		show_advice(session, "", session->advice ? session->advice->kernel : "");
+	else if (view == &view_code)
+		show_advice(session, " --annotate",
+			session->code && session->code->listing.name ? session->code->listing.name : "");
 	else if (view == &view_jumps)
 		show_waits(session);
 	else if (view == &view_alike)

@@ -170,7 +170,7 @@ void status_bars_draw_title(struct session *session, struct grid *grid)
 /* ---- pane title ---- */
 
 static const struct view *const panes[] = {&view_stats, &view_blame, &view_summary, &view_depth, &view_gaps,
-	&view_source, &view_info, &view_stack, &view_jumps, &view_advice, NULL};
+	&view_source, &view_code, &view_info, &view_stack, &view_jumps, &view_advice, NULL};
 
 const struct view *const *status_bars_panes(void)
 {
@@ -189,7 +189,8 @@ void status_bars_draw_pane_title(const struct session *session, struct grid *gri
 		if (panes[i] == &view_stack &&
 			(session->layout.stack.columns || (!is_open && grid->columns >= 100)))
 			continue; /* it stands at the right */
-		if ((panes[i] == &view_source || panes[i] == &view_info) && !is_open)
+		if ((panes[i] == &view_source || panes[i] == &view_code || panes[i] == &view_info) &&
+			!is_open)
 			continue;
 		if (panes[i] == &view_gaps && !session->rows.device_count && !is_open)
 			continue; /* of GPUs; without one Blame tells what threads wait in */

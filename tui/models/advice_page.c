@@ -7,11 +7,8 @@
 #include <string.h>
 
 #include "blame/advise/advise_text.h"
-#include "blame/advise/annotate.h"
 #include "store/base/hash.h"
 #include "tui/session/deadline.h"
-
-#define PERCENT_LEAST 1.0 /* of a kernel's samples, that an instruction has for [ and ] to stop at */
 
 struct advice_page *advice_page_of(struct session *session)
 {
@@ -47,8 +44,7 @@ void advice_page_free(struct advice_page *page)
 	free(page);
 }
 
-/* The kernel that holds most of the cursor's cell; "": none. */
-static const char *kernel_under_cursor(struct session *session)
+const char *advice_page_kernel_at_cursor(struct session *session)
 {
 	uint32_t stream, context, function;
 
@@ -71,9 +67,7 @@ static int put_text(struct session *session, struct advice_page *page, FILE *out
 		return result;
 	result = kernels_open(&kernels, session->run, select, &options, error);
 	if (!result)
-		result = page->is_annotated
-				 ? annotate_text(out, kernels, page->width, error)
-				 : advise_text(out, session->run, kernels, NULL, ADVISE_TOP, error);
+		result = advise_text(out, session->run, kernels, NULL, ADVISE_TOP, error);
 	kernels_close(kernels);
 	select_free(select);
 	return result;
@@ -117,9 +111,8 @@ static void load(struct session *session, struct advice_page *page)
 
 bool advice_page_take(struct session *session, struct advice_page *page)
 {
-	const char *kernel = page->is_all ? "" : kernel_under_cursor(session);
-	uint64_t of[] = {session->frame.begin_ns, session->frame.end_ns, run_end_ns(session->run),
-		page->is_annotated ? page->width : 0};
+	const char *kernel = page->is_all ? "" : advice_page_kernel_at_cursor(session);
+	uint64_t of[] = {session->frame.begin_ns, session->frame.end_ns, run_end_ns(session->run)};
 	uint64_t key = store_hash64(session->filter, strlen(session->filter),
 		store_hash64(kernel, strlen(kernel), store_hash64(of, sizeof(of), 11)));
 
@@ -131,11 +124,9 @@ bool advice_page_take(struct session *session, struct advice_page *page)
 	return page->trouble[0] == '\0';
 }
 
-/* "   1. Warp Balance: importance ..."; of instructions "   12.40  GMEM ..." */
-static bool is_worth(const struct advice_page *page, const char *line)
+/* "   1. Warp Balance: importance ..." */
+static bool is_worth(const char *line)
 {
-	if (page->is_annotated)
-		return strtod(line, NULL) >= PERCENT_LEAST && strncmp(line, "  ", 2) == 0;
 	return strncmp(line, "   ", 3) == 0 && line[3] >= '1' && line[3] <= '9';
 }
 
@@ -145,10 +136,31 @@ bool advice_page_step(struct advice_page *page, bool is_back)
 
 	while (is_back ? at > 0 : at + 1 < page->count) {
 		at = is_back ? at - 1 : at + 1;
-		if (is_worth(page, page->lines[at])) {
+		if (is_worth(page->lines[at])) {
 			page->top = at;
 			return true;
 		}
+	}
+	return false;
+}
+
+/* "NAME  36.13 us, 1.2 % of kernel time" begins what is said of a kernel. */
+bool advice_page_top_kernel(const struct advice_page *page, char *out, size_t size_bytes)
+{
+	for (uint32_t at = page->top + 1; at-- > 0 && at < page->count;) {
+		const char *line = page->lines[at], *end = NULL;
+		size_t size = strcspn(line, "\n");
+
+		if (!size || *line == ' ')
+			continue;
+		for (size_t i = 0; i + 1 < size; i++)
+			if (line[i] == ' ' && line[i + 1] == ' ')
+				end = line + i;
+		if (!end || (size_t)(end - line) >= size_bytes)
+			return false;
+		memcpy(out, line, (size_t)(end - line));
+		out[end - line] = '\0';
+		return true;
 	}
 	return false;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "store/base/hash.h"
+#include "tui/screen/text.h"
 
 static void forget_sums(struct source *source)
 {
@@ -97,4 +98,25 @@ void source_add_up(struct source *source, struct frame *frame, const uint32_t *s
 			if (line->entries[e].context && line->entries[e].context < frame->context_count)
 				add_entry(source, frame->run, &line->entries[e]);
 	}
+}
+
+void source_line_text(const struct source *source, uint32_t line, unsigned tab, char *out, bool is_ascii)
+{
+	char raw[LABEL_BYTES];
+	size_t used = 0, size_bytes;
+	const char *text = source_file_line(&source->file, line, &size_bytes);
+
+	for (size_t i = 0; i < size_bytes && used + tab + 1 < sizeof(raw); i++) {
+		if (text[i] == '\r' && i + 1 == size_bytes)
+			break;
+		if (text[i] != '\t') {
+			raw[used++] = text[i];
+			continue;
+		}
+		do
+			raw[used++] = ' ';
+		while (used % tab);
+	}
+	raw[used] = '\0';
+	text_clean(out, LABEL_BYTES, raw, is_ascii);
 }

@@ -25,6 +25,9 @@ struct source *source_of(struct session *session);
 void source_fini(struct source *source);
 /* Opens the file, if it is not the one that is open. False: not found, `file.looked` lists the places. */
 bool source_open(struct source *source, const char *path);
+/* A line as it is drawn: tabs are blanks up to a multiple of `tab`, strange bytes are \xHH. LABEL_BYTES. */
+#define SOURCE_TAB 8u
+void source_line_text(const struct source *source, uint32_t line, unsigned tab, char *out, bool is_ascii);
 /* For a file that was not found: lists its known functions in `extents`, once. */
 void source_look_up(struct source *source, const struct run *run);
 /* Sums the lines that the frame has read of these streams, unless the sums are up to date. */

@@ -76,6 +76,7 @@ struct session_heights {
 struct advice_page;
 struct alike_page;
 struct blame_page;
+struct code_page;
 struct critical_list;
 struct flame_page;
 struct lanes;
@@ -97,6 +98,7 @@ struct session {
 	struct critical_list *critical; /* NULL: not asked for yet */
 	struct wait_whom *whom;
 	struct advice_page *advice;
+	struct code_page *code;
 	struct alike_page *alike;
 	struct lanes *lanes;	  /* figures over time below the rows; NULL: none */
 	struct flame_page *flame; /* NULL: not computed yet */

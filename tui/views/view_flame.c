@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "timeline/run/run_function.h"
+#include "tui/code/code_page.h"
+#include "tui/models/advice_page.h"
 #include "tui/models/flame_page.h"
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
@@ -175,6 +177,21 @@ static void zoom_out(struct flame_page *page)
 		page->zoom = page->flame.boxes[page->zoom].parent;
 }
 
+/* Of a kernel's box: its source and instructions. */
+static bool open_code(struct session *session, const struct flame_page *page)
+{
+	const struct flame_box *boxes = page->flame.boxes, *box;
+
+	if (page->trouble[0] || page->before || !page->flame.count || !advice_page_is_offered(session))
+		return false;
+	box = &boxes[page->cursor];
+	if (box->parent == UINT32_MAX ||
+		strcmp(boxes[box->parent].name, store_frame_name(STORE_FRAME_GPU_KERNEL)) != 0)
+		return false;
+	code_page_open(session, &view_code, box->name, &view_flame);
+	return true;
+}
+
 static bool flame_act(struct session *session, enum keys_action action)
 {
 	struct flame_page *page = flame_page_of(session);
@@ -213,6 +230,8 @@ static bool flame_act(struct session *session, enum keys_action action)
 	case KEYS_DO_ORDER:
 		page->is_bottom_up = !page->is_bottom_up;
 		return true;
+	case KEYS_DO_SOURCE:
+		return open_code(session, page);
 	case KEYS_DO_FIND_NEXT:
 	case KEYS_DO_FIND_BACK:
 		flame_page_find(session, action == KEYS_DO_FIND_BACK);
@@ -227,6 +246,7 @@ static const struct view_key flame_keys[] = {{"arrows hjkl", "the caller, a call
 	{"b", "on CPU, wall time, blocked, GPU kernels"},
 	{"m", "this window is A: the graph of another one is held against it"},
 	{"r", "from callers to callees, or the other way"},
+	{"7", "of a GPU kernel: its source and instructions"},
 	{"/ n N", "light up functions by name: the title says their share"}, {NULL, NULL}};
 
 const struct view view_flame = {.name = "Flame graph",

@@ -96,7 +96,7 @@ static const struct view_key tasks[] = {
 	{"!  b", "list the longest waits and gaps, each a jump; blame of one alone"},
 	{"Enter  BS", "go from a wait to who ended it, a kernel to its launch; back"},
 	{"/ n", "find a function or a stream"},
-	{"6  P", "know which call paths are hot; 7 shows the source"},
+	{"6  P  7", "know which call paths are hot; source (of kernels: stalls)"},
 	{"c  x  &", "see fewer rows: fold a group, hide a row, filter streams"},
 	{"9  R", "know what changed: open a second run with R, or hpct-view A B"},
 	{"8", "know how the run was recorded, and what was lost"},

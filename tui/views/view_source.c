@@ -14,7 +14,6 @@
 #include "tui/timeline/sums.h"
 #include "tui/views/views.h"
 
-#define SOURCE_TAB 8
 #define SOURCE_NUMBERS 24 /* cells of both columns of times */
 
 /* The place under the cursor. */
@@ -120,38 +119,15 @@ static void draw_nowhere(
 	draw_extents(source, grid, area, spot);
 }
 
-/* Tabs become blanks; everything else passes the one gate for strange bytes. */
-static void put_line(char *out, const char *line, size_t size_bytes, bool is_ascii)
-{
-	char raw[LABEL_BYTES];
-	size_t used = 0;
-
-	for (size_t i = 0; i < size_bytes && used + SOURCE_TAB + 1 < sizeof(raw); i++) {
-		if (line[i] == '\r' && i + 1 == size_bytes)
-			break;
-		if (line[i] != '\t') {
-			raw[used++] = line[i];
-			continue;
-		}
-		do
-			raw[used++] = ' ';
-		while (used % SOURCE_TAB);
-	}
-	raw[used] = '\0';
-	text_clean(out, LABEL_BYTES, raw, is_ascii);
-}
-
 static void draw_line(const struct source *source, struct grid *grid, int row, int columns, uint32_t line,
 	bool is_cursor, struct format_number_unit unit)
 {
 	char text[LABEL_BYTES];
-	size_t size;
-	const char *raw = source_file_line(&source->file, line, &size);
 	int numbers = columns >= 70 ? SOURCE_NUMBERS : 0;
 
 	snprintf(text, sizeof(text), "%u", line);
 	grid_text_right(grid, row, 1, 6, text, GRID_GREY);
-	put_line(text, raw, size, grid->is_ascii);
+	source_line_text(source, line, SOURCE_TAB, text, grid->is_ascii);
 	grid_text(grid, row, 9, columns - 9 - numbers, text, GRID_TEXT);
 	if (is_cursor) {
 		grid_put(grid, row, 0, '>', GRID_HEADING);

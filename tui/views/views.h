@@ -18,6 +18,7 @@ extern const struct view view_gaps;
 extern const struct view view_jumps;
 extern const struct view view_advice;
 extern const struct view view_alike;
+extern const struct view view_code;
 extern const struct view view_flame;
 extern const struct view view_info;
 extern const struct view view_profile;

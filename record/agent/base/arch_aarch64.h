@@ -39,6 +39,21 @@ static inline void arch_registers_read(const ucontext_t *from, uint64_t to[ARCH_
 	to[ARCH_PC] = from->uc_mcontext.pc;
 }
 
+/* The line comes, to be written, while the program goes on. */
+static inline void arch_prefetch_write(const void *at)
+{
+	__builtin_prefetch(at, 1);
+}
+
+/* The registers that identify a frame. */
+static inline void arch_registers_write(ucontext_t *to, const uint64_t from[ARCH_REGISTERS])
+{
+	for (unsigned i = 0; i < ARCH_SP; i++)
+		to->uc_mcontext.regs[i] = from[i];
+	to->uc_mcontext.sp = from[ARCH_SP];
+	to->uc_mcontext.pc = from[ARCH_PC];
+}
+
 static inline uint64_t arch_stack_pointer(const ucontext_t *context)
 {
 	return context->uc_mcontext.sp;

@@ -36,6 +36,20 @@ static inline void arch_registers_read(const ucontext_t *from, uint64_t to[ARCH_
 		to[i] = (uint64_t)from->uc_mcontext.gregs[order[i]];
 }
 
+/* The line comes, to be written, while the program goes on. */
+static inline void arch_prefetch_write(const void *at)
+{
+	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)at));
+}
+
+/* The registers that identify a frame. */
+static inline void arch_registers_write(ucontext_t *to, const uint64_t from[ARCH_REGISTERS])
+{
+	to->uc_mcontext.gregs[REG_RIP] = (greg_t)from[ARCH_PC];
+	to->uc_mcontext.gregs[REG_RSP] = (greg_t)from[ARCH_SP];
+	to->uc_mcontext.gregs[REG_RBP] = (greg_t)from[ARCH_FP];
+}
+
 static inline uint64_t arch_stack_pointer(const ucontext_t *context)
 {
 	return (uint64_t)context->uc_mcontext.gregs[REG_RSP];

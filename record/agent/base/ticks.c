@@ -16,11 +16,14 @@
 #define LEAST_NS 1000000u
 #define SOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
+#define NEAR_NS 200u /* readings of the counter further apart were interrupted */
+
 _Atomic uint64_t ticks_scale;
 
 static struct moment {
 	uint64_t clock_ns, ticks;
 } first;
+static _Atomic bool is_begun, is_known; /* first */
 
 static uint64_t clock_ns(void)
 {
@@ -72,16 +75,27 @@ void ticks_begin(void)
 {
 	int before = errno;
 
-	if (!first.clock_ns && is_clock())
+	if (atomic_load_explicit(&is_begun, memory_order_relaxed) || atomic_exchange(&is_begun, true))
+		return;
+	if (is_clock()) {
 		first = moment_now();
+		atomic_store(&is_known, true);
+	}
 	errno = before;
+}
+
+void ticks_leave(void)
+{
+	atomic_store(&is_begun, true);
+	atomic_store(&is_known, false);
+	atomic_store(&ticks_scale, 0);
 }
 
 void ticks_measure(void)
 {
 	struct moment now;
 
-	if (!first.clock_ns)
+	if (!atomic_load(&is_known))
 		return;
 	now = moment_now();
 	if (now.clock_ns < first.clock_ns + LEAST_NS || now.ticks <= first.ticks)
@@ -89,5 +103,35 @@ void ticks_measure(void)
 	atomic_store_explicit(&ticks_scale,
 		(uint64_t)(((unsigned __int128)(now.clock_ns - first.clock_ns) << TICKS_SHIFT) /
 			   (now.ticks - first.ticks)),
-		memory_order_relaxed);
+		memory_order_seq_cst);
+	if (!atomic_load(&is_known)) /* left meanwhile */
+		atomic_store(&ticks_scale, 0);
+}
+
+/* Of a thread that reads often: so it is not measured at each reading. */
+static void measure_sometimes(struct ticks_clock *clock, uint64_t now_ns)
+{
+	clock->span = 0;
+	if (now_ns - clock->ns < LEAST_NS)
+		return;
+	clock->ns = now_ns;
+	ticks_measure();
+}
+
+uint64_t ticks_clock_read(struct ticks_clock *clock)
+{
+	uint64_t scale = atomic_load_explicit(&ticks_scale, memory_order_relaxed), before, now_ns, took;
+
+	if (!scale) {
+		now_ns = clock_ns();
+		measure_sometimes(clock, now_ns);
+		return now_ns;
+	}
+	before = ticks_now();
+	now_ns = clock_ns();
+	took = ticks_now() - before;
+	clock->ns = now_ns;
+	clock->ticks = before + took / 2;
+	clock->span = took * scale >> TICKS_SHIFT < NEAR_NS ? (TICKS_CLOCK_NS << TICKS_SHIFT) / scale : 0;
+	return now_ns;
 }

@@ -337,6 +337,11 @@ HOT bool java_blobs_find(uint64_t pc, struct unwind_told *told)
 	return false;
 }
 
+bool java_blobs_is_known(void)
+{
+	return atomic_load_explicit(&heap_count, memory_order_relaxed) != 0;
+}
+
 /* ---- the library ---- */
 
 static bool is_library(const struct event_module *module)
@@ -371,8 +376,8 @@ bool java_blobs_look(void)
 	uint32_t count = module_slots_count(), at = atomic_load_explicit(&looked, memory_order_relaxed);
 	bool is_found = false;
 
-	if (at == count || atomic_load_explicit(&published, memory_order_relaxed) ||
-		atomic_flag_test_and_set(&looking))
+	if (at == count || process.settings.no_java_blobs ||
+		atomic_load_explicit(&published, memory_order_relaxed) || atomic_flag_test_and_set(&looking))
 		return false;
 	for (; at < count && !is_found && !module_slots_is_written(at); at++)
 		is_found = module_slots_is_live(at) && library_open(at);

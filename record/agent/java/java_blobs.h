@@ -16,6 +16,9 @@
 
 #include "record/agent/unwind/unwind.h"
 
+/* False: the machine, if there is one, publishes nothing of its code. */
+bool java_blobs_is_known(void);
+
 /* Once per process, before the others. */
 void java_blobs_init(void);
 

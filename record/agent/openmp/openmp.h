@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "record/agent/base/ticks.h"
 #include "record/agent/unwind/context_tree.h"
 #include "record/agent/unwind/unwind.h"
 
@@ -40,26 +41,49 @@ struct openmp_origin {
 	uint32_t node; /* enum event_node, or in the tree */
 };
 
+/* What a wrapper of GNU's runtime hands to each thread of the team instead of the program's data. A region
+ * that the program opens again has it unchanged, so that its members find it in their caches. */
+struct openmp_call {
+	_Alignas(64) void *first; /* of the program's data: GOMP_parallel_reductions reads it */
+	void (*function)(void *);
+	void *data;
+	int (*threads)(void);
+	struct openmp_team *team; /* NULL: it is not measured */
+};
+#define OPENMP_CALLS 8u /* regions that one after the other opens: a power of two */
+
 /* A region that is open, in the block of the thread that opened it; used again by its next region. By who
- * writes: each line goes from one processor to another as seldom as can be. */
+ * writes: each line goes from one processor to another as seldom as can be. In the steady state that is one
+ * line, once to each member, when it arrives at the end. */
 struct openmp_team {
 	/* The opener, rarely. */
 	struct openmp_origin origin;
 	uint32_t threads; /* members, as each of them says; 0: not known yet */
 	/* All members. */
-	_Alignas(64) _Atomic uint64_t arrivals; /* number, and sum of times since begin_ns */
-	_Atomic uint64_t base_ns;		/* when all had arrived last; before its begin: not yet */
-	_Atomic uint64_t last_ns;		/* when the last one arrived last */
+	_Alignas(64) _Atomic uint64_t arrivals; /* number, and sum of times */
+	_Atomic uint64_t last_ns;		/* when the last one arrived last, */
+	_Atomic uint64_t before_ns;		/* and the time before; of an earlier region, perhaps */
 	/* The opener. */
-	_Alignas(64) uint64_t begin_ns;
+	_Alignas(64) _Atomic uint64_t begin_ns;
 	_Atomic uint32_t generation; /* odd: open */
 	uint64_t joined_ns;	     /* when it waits for the others; 0: it was last */
-	uint64_t before_ns;	     /* last_ns of the region before */
+	uint64_t counted_ns;	     /* up to then the threads' time is summed; before begin_ns: from there */
 	bool tells_wait;	     /* its event_ring.wait_begin_ns is that wait's */
+	/* The opener, where it opens another region. */
+	struct openmp_call calls[OPENMP_CALLS];
 };
 #define OPENMP_THREADS_MAX 4095u /* in the lowest bits */
 #define OPENMP_TIMES_SHIFT 12u
 #define OPENMP_TIMES (UINT64_MAX >> OPENMP_TIMES_SHIFT) /* above them, modulo */
+
+/* Whether the region of a team that a member was in at since_ns has ended. Clocks of two processors may
+ * differ a little, and no region is over in so short a time. */
+#define OPENMP_SKEW_NS 100u
+static inline bool openmp_team_is_over(const struct openmp_team *team, uint64_t since_ns)
+{
+	return !(atomic_load_explicit(&team->generation, memory_order_acquire) & 1) ||
+	       atomic_load_explicit(&team->begin_ns, memory_order_relaxed) > since_ns + OPENMP_SKEW_NS;
+}
 
 enum openmp_kind {
 	OPENMP_OPEN,	 /* in the call that opens a region, outside its body */
@@ -76,8 +100,7 @@ struct openmp_record {
 	uint64_t address;
 	struct openmp_origin origin; /* OPEN, JOIN, REGION, TASK */
 	struct openmp_team *team;    /* OPEN, JOIN, REGION */
-	uint64_t begin_ns;	     /* REGION: the team's */
-	uint32_t generation;	     /* likewise */
+	uint64_t begin_ns;	     /* REGION: when the thread entered it */
 	enum openmp_kind kind;
 };
 
@@ -100,12 +123,14 @@ struct openmp_thread {
 	uint32_t team_count;
 	uint64_t opened; /* the regions that OMPT says the thread has open: a bit for each, the innermost is
 			    the lowest: whether it is among the teams */
-	/* A worker between its regions: it has arrived at the end of this one. */
-	_Atomic bool is_worker;
-	struct openmp_team *done;
-	uint32_t done_generation;
+	_Atomic bool is_worker; /* it has been in regions of others */
+	bool is_idle;		/* between its regions */
+	bool owes; /* its wait for the last arrival there is not summed yet: the thread learns when that
+		      was at its next arrival, where it has the team's line */
+	struct openmp_team *done; /* where it arrived last at the end of a region, and when */
 	struct openmp_origin done_origin;
 	uint64_t done_ns;
+	struct ticks_clock clock;
 	uint32_t regions; /* so far */
 	uint32_t wait_count;
 	uint64_t waits[OPENMP_WAIT_WORDS]; /* see ompt.c */
@@ -153,7 +178,23 @@ uint64_t openmp_hash(const struct openmp_thread *o);
 
 /* Opens a record with an address in the caller's frame, and closes it. NULL: too many. It is whole before it
  * is open: a sample may come at once. */
-struct openmp_record *openmp_push(struct openmp_thread *o, const struct openmp_record *record);
-void openmp_pop(struct openmp_thread *o);
+static inline struct openmp_record *openmp_push(struct openmp_thread *o, const struct openmp_record *record)
+{
+	uint32_t depth = atomic_load_explicit(&o->depth, memory_order_relaxed);
+
+	if (depth == OPENMP_RECORDS)
+		return NULL;
+	o->records[depth] = *record;
+	atomic_signal_fence(memory_order_release);
+	atomic_store_explicit(&o->depth, depth + 1, memory_order_relaxed);
+	return &o->records[depth];
+}
+
+static inline void openmp_pop(struct openmp_thread *o)
+{
+	atomic_store_explicit(
+		&o->depth, atomic_load_explicit(&o->depth, memory_order_relaxed) - 1, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+}
 
 #endif

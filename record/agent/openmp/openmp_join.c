@@ -21,7 +21,8 @@ void openmp_thread_init(struct openmp_thread *o)
 	atomic_store(&o->is_worker, false);
 	o->team_count = 0;
 	o->opened = 0;
-	o->done = NULL;
+	o->is_idle = o->owes = false;
+	o->clock = (struct ticks_clock){0};
 	o->idle_node = 0;
 	o->omits = o->knows_runtime = false;
 	o->wait_count = 0;
@@ -181,7 +182,6 @@ HOT static unsigned idle_join(const struct openmp_thread *o, struct unwind_frame
 	unsigned most, uint32_t *root, bool *is_whole)
 {
 	const uint64_t constructs[] = {EVENT_FRAME_OMP_BARRIER, EVENT_FRAME_OMP_REGION};
-	const struct openmp_team *team = o->done;
 	unsigned inner = count, added;
 
 	while (inner && !twin_of(frames[inner - 1].slot))
@@ -189,7 +189,7 @@ HOT static unsigned idle_join(const struct openmp_thread *o, struct unwind_frame
 	if (!inner || inner == most)
 		return count;
 	hide(frames, inner);
-	added = team && atomic_load_explicit(&team->generation, memory_order_acquire) == o->done_generation
+	added = o->is_idle && !openmp_team_is_over(o->done, o->done_ns)
 			? openmp_path(frames + inner, most - inner, &o->done_origin, constructs, 2, root)
 			: 0;
 	if (added) {
@@ -207,8 +207,7 @@ static bool is_over(const struct openmp_thread *o, uint32_t depth)
 	while (depth && o->records[depth - 1].kind > OPENMP_TASK)
 		depth--;
 	record = depth ? &o->records[depth - 1] : NULL;
-	return record && record->kind == OPENMP_REGION &&
-	       atomic_load_explicit(&record->team->generation, memory_order_acquire) != record->generation;
+	return record && record->kind == OPENMP_REGION && openmp_team_is_over(record->team, record->begin_ns);
 }
 
 /* A worker's outermost frame is the runtime's. */
@@ -293,23 +292,4 @@ uint64_t openmp_hash(const struct openmp_thread *o)
 		return hash * UINT64_C(0xbf58476d1ce4e5b9);
 	}
 	return hash;
-}
-
-struct openmp_record *openmp_push(struct openmp_thread *o, const struct openmp_record *record)
-{
-	uint32_t depth = atomic_load_explicit(&o->depth, memory_order_relaxed);
-
-	if (depth == OPENMP_RECORDS)
-		return NULL;
-	o->records[depth] = *record;
-	atomic_signal_fence(memory_order_release);
-	atomic_store_explicit(&o->depth, depth + 1, memory_order_relaxed);
-	return &o->records[depth];
-}
-
-void openmp_pop(struct openmp_thread *o)
-{
-	atomic_store_explicit(
-		&o->depth, atomic_load_explicit(&o->depth, memory_order_relaxed) - 1, memory_order_relaxed);
-	atomic_signal_fence(memory_order_seq_cst);
 }

@@ -35,6 +35,7 @@ struct process_settings {
 	bool sums_all_mpi;
 	uint64_t mpi_bound_ns; /* below it they are */
 	bool java;	       /* names of compiled methods are asked for */
+	bool no_java_blobs;    /* a test's: as if the machine published nothing of its code */
 	bool injected;	       /* the agent was loaded into a running process, see record/agent/inject/ */
 	bool openmp;	       /* regions of OpenMP are summed: a runtime is there, or may come */
 };

@@ -124,6 +124,7 @@ int process_settings_read(char **envp)
 	setting_copy(envp, EVENT_ENV_AGENT, settings->agent, sizeof(settings->agent));
 	setting_copy(envp, EVENT_ENV_EVENTS, settings->events, sizeof(settings->events));
 	events_parse(settings);
+	settings->no_java_blobs = settings->java && environment_value(envp, "HPCT_JAVA_BLOBS");
 	mpi_parse(settings, envp);
 	gpu_parse(settings);
 	settings->openmp = is_python();

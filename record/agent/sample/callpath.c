@@ -9,6 +9,7 @@
 
 #include "record/agent/base/hot_section.h"
 #include "record/agent/java/java_blobs.h"
+#include "record/agent/java/java_trace.h"
 #include "record/agent/python/python_join.h"
 /* If a path's new nodes take more than this, they are sent first, in separate batches, as a whole ring
  * might not hold them. They stay known even if the record itself is dropped. */
@@ -322,6 +323,24 @@ HOT static enum unwind_result python_walk(
 	return t->python.is_cut ? UNWIND_PARTIAL : result;
 }
 
+/* Of a walk that ended among Java's frames, or was guesswork there, the machine may know more. */
+static enum unwind_result java_join(
+	struct unwinder *u, const struct arch_registers *start, enum unwind_result result)
+{
+	bool is_whole = result == UNWIND_FULL;
+	unsigned made = 0;
+
+	while (made < u->count && u->frames[made].slot != UNWIND_NO_SLOT)
+		made++;
+	if (made == u->count)
+		return result;
+	java_trace_want();
+	u->count = java_trace_join(start, u->frames, u->count, u->most, &is_whole);
+	if (u->folds)
+		u->count = unwind_fold(u->frames, u->count);
+	return is_whole ? UNWIND_FULL : UNWIND_PARTIAL;
+}
+
 /* The path of both languages. The first path that meets the interpreter, or a Java machine, is walked twice.
  */
 HOT static enum unwind_result languages_walk(struct thread *t, const struct arch_registers *start)
@@ -337,6 +356,9 @@ HOT static enum unwind_result languages_walk(struct thread *t, const struct arch
 		result = python_walk(t, start, runtime);
 	if (java_blobs_look())
 		result = runtime ? python_walk(t, start, runtime) : unwind_walk(&t->unwinder, start);
+	if (__builtin_expect(process.settings.java, 0) && !t->unwinder.plugin &&
+		(result == UNWIND_PARTIAL || !java_blobs_is_known()))
+		result = java_join(&t->unwinder, start, result);
 	return result;
 }
 

@@ -7,6 +7,7 @@
 
 #include "record/agent/base/arch.h"
 #include "record/agent/base/real.h"
+#include "record/agent/java/java_trace.h"
 #include "record/agent/process/process.h"
 #include "record/agent/sample/thread.h"
 
@@ -74,6 +75,7 @@ static void handle(int number, siginfo_t *info, void *context)
 {
 	struct sigsegv_handler to = program;
 
+	java_trace_recover();
 	if (is_ours(info, context)) {
 		if (to.flags & SA_RESETHAND)
 			REAL(sigaction)(number, &installed, NULL);
@@ -91,13 +93,14 @@ struct sigsegv_handler sigsegv_guard(struct sigaction *action)
 {
 	struct sigsegv_handler before = program;
 
-	if (!(action->sa_flags & SA_ONSTACK) || action->sa_handler == SIG_DFL ||
+	if ((!(action->sa_flags & SA_ONSTACK) && !process.settings.java) || action->sa_handler == SIG_DFL ||
 		action->sa_handler == SIG_IGN || action->sa_sigaction == handle)
 		return before;
 	program = (struct sigsegv_handler){action->sa_sigaction, action->sa_flags};
 	action->sa_sigaction = handle;
 	action->sa_flags |= SA_SIGINFO;
 	installed = *action;
+	java_trace_guarded_by(handle);
 	return before;
 }
 

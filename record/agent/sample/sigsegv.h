@@ -2,7 +2,8 @@
 /*
  * sigsegv.h - if a stack has no space even for a signal's frame, the kernel sends SIGSEGV instead of the
  * signal. A program that handles SIGSEGV on an alternate stack (Ruby, Rust, libsigsegv: to detect stack
- * overflow) would see one caused by our signal: this hides it.
+ * overflow) would see one caused by our signal: this hides it. With hpct-record --java it takes the faults of
+ * calls into a Java machine, too (java_trace.h).
  */
 #ifndef RECORD_AGENT_SIGSEGV_H
 #define RECORD_AGENT_SIGSEGV_H
@@ -16,8 +17,8 @@ struct sigsegv_handler {
 };
 
 /* Call before *action is installed for SIGSEGV: puts our handler before the program's if that runs on an
- * alternate stack. Returns the previous state, for sigsegv_reveal, or for sigsegv_restore if it was not
- * installed. */
+ * alternate stack, or with --java. Returns the previous state, for sigsegv_reveal, or for sigsegv_restore if
+ * it was not installed. */
 struct sigsegv_handler sigsegv_guard(struct sigaction *action);
 void sigsegv_restore(struct sigsegv_handler before);
 

@@ -24,8 +24,8 @@ enum tally_metric {
 	TALLY_OMP_REGIONS,  /* at the region, of who opened it */
 	TALLY_OMP_TIME,	    /* likewise, up to the last arrival at its end */
 	TALLY_OMP_LAST,	    /* of the thread that arrived last, at barriers and ends: how often, */
-	TALLY_OMP_HELD,	    /* what the others waited for it, */
-	TALLY_OMP_CAPACITY, /* and the time of all threads since the region's begin or last barrier */
+	TALLY_OMP_HELD,	    /* and what the others waited for it */
+	TALLY_OMP_CAPACITY, /* of who opened it: the time of all threads up to the last arrivals */
 	TALLY_OMP_WAITED,   /* of the others */
 	TALLY_METRICS,
 };

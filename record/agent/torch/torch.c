@@ -17,6 +17,7 @@
 #define SET_ENGINE "_ZN5torch8autograd23set_default_engine_stubEPFRNS0_6EngineEvE"
 #define ADD "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE"
 #define PEEK "_ZN2at15sequence_number4peekEv"
+#define THREAD "_ZN2at14RecordFunction15currentThreadIdEv"
 #define REMOVE "_ZN2at14removeCallbackEm"
 #define NAME "_ZNK2at14RecordFunction4nameEv"
 /* Its callbacks are plain pointers since it is made of this. */
@@ -31,7 +32,7 @@ static int library_look(struct dl_phdr_info *info, size_t bytes, void *to)
 		const char *name;
 		void *to;
 	} wanted[] = {{SET_ENGINE, &torch->set_engine}, {ADD, &torch->add}, {REMOVE, &torch->remove},
-		{NAME, &torch->name}, {PEEK, &torch->peek}};
+		{NAME, &torch->name}, {PEEK, &torch->peek}, {THREAD, &torch->thread}};
 	struct python_symbols symbols;
 	uint64_t address;
 

@@ -40,13 +40,14 @@ enum { TORCH_SCOPE_FUNCTION, TORCH_SCOPE_BACKWARD, TORCH_SCOPE_USER = 7 };
 	}
 #endif
 
-/* What PyTorch's library of operators exports; `peek` and `remove` may be NULL. */
+/* What PyTorch's library of operators exports; `peek`, `thread` and `remove` may be NULL. */
 struct torch_library {
 	void (*set_engine)(void *make);			 /* torch::autograd::set_default_engine_stub() */
 	uint64_t (*add)(struct torch_callback callback); /* at::addGlobalCallback() */
 	bool (*remove)(uint64_t handle);		 /* at::removeCallback() */
 	const char *(*name)(const void *function);	 /* at::RecordFunction::name() const */
 	uint64_t (*peek)(void);				 /* at::sequence_number::peek() */
+	uint64_t (*thread)(void);			 /* at::RecordFunction::currentThreadId() */
 };
 
 /* Registers the observers of ranges. */

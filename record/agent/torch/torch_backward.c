@@ -6,15 +6,16 @@
  * Linear.forward's autograd's        Engine::thread_main          AddmmBackward0 (7)  launch reads main  step
  * Linear.forward  <backward>  AddmmBackward0::apply  ...
  *
- * Autograd numbers the backward functions that operators make, by thread, and makes them before the
- * operator's kernels are launched: the first launch with a new number tells where its operator was called, as
- * its path is unwound anyway. Views launch nothing, so theirs is another operator's: they are told apart by
- * name. Where several threads run forward passes numbers are ambiguous, and nothing is told; what runs in the
- * forward thread itself stays where it is.
+ * Autograd numbers the backward functions that operators make, in each thread from 0 on, and makes them
+ * before the operator's kernels are launched: the first launch with a new number tells where its operator was
+ * called, as its path is unwound anyway. Views launch nothing, so theirs is another operator's: they are told
+ * apart by name. What runs in the forward thread itself stays where it is.
  *
- * Where a RecordFunction keeps its number is not part of its interface: it is the word that equals autograd's
- * own count in one operator after the other. For that PyTorch tells of operators, from the process's first
- * launch on, until it is found.
+ * Where a RecordFunction keeps the number and the forward thread's is not part of its interface. The number
+ * is the word that equals autograd's own count in one operator after the other: for that PyTorch tells of
+ * operators, from the process's first launch on, until it is found. The thread is a word behind it that is 0
+ * in operators, and in backward functions, one after the other, that of a thread which made that number.
+ * Nothing is told before both are known.
  */
 #include <errno.h>
 #include <string.h>
@@ -26,39 +27,88 @@
 #define FORWARDS 16384u /* functions of one pass: a power of two */
 #define MADE_MAX 16u	/* functions that one operator makes */
 #define PLACES 64u	/* words of a RecordFunction that may be the number */
-#define PLACE_MATCHES 32u
+#define PLACE_MATCHES 16u
+#define NUMBER_LEAST 32u /* smaller ones may be anything */
 #define PLACE_TRIALS 4096u
 
-/* Where the operator with that number was called. */
+/* A backward function as autograd identifies it: by the thread that made it, and the thread's count. */
+struct identity {
+	uint64_t thread, number;
+};
+
+/* Where the operator was called that made that function. */
 struct forward {
 	_Atomic uint64_t number; /* + 1; 0: none */
+	_Atomic uint64_t thread;
 	struct openmp_origin origin;
 };
 
 static struct forward forwards[FORWARDS];
-static _Atomic uint64_t forward_thread; /* the epoch of the only thread with forward passes; 0: none yet */
-static _Atomic bool is_ambiguous;
+static atomic_flag is_putting = ATOMIC_FLAG_INIT; /* never waited for */
+static _Atomic bool has_forwards;
 static uint64_t (*add_callback)(struct torch_callback callback);
 static bool (*remove_callback)(uint64_t handle);
-static uint64_t (*peek)(void); /* the number of the function that this thread makes next */
+static uint64_t (*peek)(void);	     /* the number of the function that this thread makes next */
+static uint64_t (*own_thread)(void); /* PyTorch's number of the calling thread, from 1 on, never used again */
 static const char *(*name_of)(const void *function);
 static uint64_t operators_handle;
 
-/* ---- where the number is ---- */
+/* ---- where operators were called ---- */
 
-static _Atomic unsigned number_place; /* in words; 0: not known */
+static struct forward *forward_at(struct identity of)
+{
+	return &forwards[(of.number + of.thread * UINT64_C(0x9e3779b97f4a7c15)) % FORWARDS];
+}
+
+/* Threads may meet at one place: one of them puts nothing then. */
+static void forward_put(struct identity of, const struct openmp_origin *origin)
+{
+	struct forward *forward = forward_at(of);
+
+	if (atomic_flag_test_and_set_explicit(&is_putting, memory_order_acquire))
+		return;
+	atomic_store_explicit(&forward->number, 0, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&forward->thread, of.thread, memory_order_relaxed);
+	forward->origin = *origin;
+	atomic_store_explicit(&forward->number, of.number + 1, memory_order_release);
+	atomic_flag_clear_explicit(&is_putting, memory_order_release);
+}
+
+static bool forward_find(struct openmp_origin *origin, struct identity of)
+{
+	struct forward *forward = forward_at(of);
+
+	if (atomic_load_explicit(&forward->number, memory_order_acquire) != of.number + 1 ||
+		atomic_load_explicit(&forward->thread, memory_order_relaxed) != of.thread)
+		return false;
+	*origin = forward->origin;
+	atomic_thread_fence(memory_order_acquire);
+	return atomic_load_explicit(&forward->number, memory_order_relaxed) == of.number + 1 &&
+	       atomic_load_explicit(&forward->thread, memory_order_relaxed) == of.thread;
+}
+
+/* ---- where the numbers are ---- */
+
+static _Atomic unsigned number_place, maker_place; /* in words; 0: not known */
+static _Atomic uint64_t zeros = ~UINT64_C(0); /* places of words that were 0 in all operators looked at */
 static atomic_flag is_searching = ATOMIC_FLAG_INIT;
 static struct {
 	uint64_t last;
 	unsigned trials, matches[PLACES];
 } search;
+static unsigned maker_matches[PLACES];
 
-/* Whether a RecordFunction lies on the calling thread's stack, with so many words. */
-static bool is_on_stack(const void *function, unsigned words)
+_Static_assert(PLACES <= 64, "a bit for each");
+
+/* How many words of a RecordFunction, and behind it, are the calling thread's stack, at most PLACES. */
+static unsigned words_of(const void *function)
 {
-	uint64_t at = (uintptr_t)function;
+	uint64_t at = (uintptr_t)function, words = (thread_place.stack_high - at) / sizeof(uint64_t);
 
-	return at >= thread_place.stack_low && at + words * sizeof(uint64_t) <= thread_place.stack_high;
+	if (at < thread_place.stack_low || at >= thread_place.stack_high)
+		return 0;
+	return words < PLACES ? (unsigned)words : PLACES;
 }
 
 /* Copies of it may lie in the caller's frame, behind the object. */
@@ -77,14 +127,17 @@ static void place_search(const void *function)
 	const uint64_t *words = function;
 	uint64_t number = peek();
 
-	if (number < 64 || !is_on_stack(function, PLACES) || atomic_flag_test_and_set(&is_searching))
+	if (number < NUMBER_LEAST || words_of(function) < PLACES || atomic_flag_test_and_set(&is_searching))
 		return;
 	if (number != search.last && search.trials < PLACE_TRIALS) {
 		bool is_found = false;
 
 		search.trials++;
-		for (unsigned i = 1; i < PLACES; i++)
+		for (unsigned i = 1; i < PLACES; i++) {
 			is_found |= words[i] == number && ++search.matches[i] >= PLACE_MATCHES;
+			if (words[i])
+				atomic_fetch_and_explicit(&zeros, ~(UINT64_C(1) << i), memory_order_relaxed);
+		}
 		search.last = number;
 		if (is_found)
 			place_decide();
@@ -92,12 +145,40 @@ static void place_search(const void *function)
 	atomic_flag_clear(&is_searching);
 }
 
-/* UINT64_MAX: it has none, or it is not known where. */
-static uint64_t number_of(const void *function)
+/* Of a backward function that another thread made. */
+static void maker_search(const uint64_t *words, unsigned count, unsigned place)
 {
-	unsigned place = atomic_load_explicit(&number_place, memory_order_acquire);
+	uint64_t candidates = atomic_load_explicit(&zeros, memory_order_relaxed), own = own_thread();
 
-	return place && is_on_stack(function, place + 1) ? ((const uint64_t *)function)[place] : UINT64_MAX;
+	if (atomic_flag_test_and_set(&is_searching))
+		return;
+	for (unsigned i = place + 1; i < count && !atomic_load(&maker_place); i++) {
+		struct openmp_origin origin;
+
+		if ((candidates >> i & 1) && words[i] && words[i] != own &&
+			forward_find(&origin, (struct identity){words[i], words[place]}) &&
+			++maker_matches[i] >= PLACE_MATCHES)
+			atomic_store_explicit(&maker_place, i, memory_order_release);
+	}
+	atomic_flag_clear(&is_searching);
+}
+
+/* False: it has no number, or not all is known yet. */
+static bool identity_of(const void *function, struct identity *of)
+{
+	const uint64_t *words = function;
+	unsigned place = atomic_load_explicit(&number_place, memory_order_acquire), maker,
+		 count = words_of(function);
+
+	if (!place || place >= count || words[place] >= UINT64_MAX >> 1)
+		return false;
+	maker = atomic_load_explicit(&maker_place, memory_order_acquire);
+	if (!maker)
+		maker_search(words, count, place);
+	if (!maker || maker >= count)
+		return false;
+	*of = (struct identity){words[maker], words[place]};
+	return true;
 }
 
 /* ---- forward ---- */
@@ -125,59 +206,30 @@ static uint32_t python_node(const struct thread *t, uint32_t node)
 	return 0;
 }
 
-static void forward_put(uint64_t number, const struct openmp_origin *origin)
-{
-	struct forward *forward = &forwards[number % FORWARDS];
-
-	atomic_store_explicit(&forward->number, 0, memory_order_relaxed);
-	atomic_thread_fence(memory_order_release);
-	forward->origin = *origin;
-	atomic_store_explicit(&forward->number, number + 1, memory_order_release);
-}
-
-/* This thread is the only one so far. */
-static bool is_forward_thread(const struct thread *t)
-{
-	uint64_t none = 0;
-
-	if (!atomic_compare_exchange_strong(&forward_thread, &none, t->epoch) && none != t->epoch)
-		atomic_store(&is_ambiguous, true);
-	return !atomic_load(&is_ambiguous);
-}
-
 static void callbacks_add(void);
 
 static void launched(struct thread *t, uint32_t node)
 {
 	struct openmp_origin origin = {.tree = &t->tree, .epoch_at = &t->epoch, .epoch = t->epoch};
-	uint64_t next = peek(), from;
+	struct identity of = {own_thread(), 0};
+	uint64_t next = peek();
 
 	callbacks_add();
 	if (t->torch_epoch != t->epoch) {
 		t->torch_epoch = t->epoch;
 		t->torch_made = next; /* those before: by launches of which nothing is known */
 	}
-	if (next <= t->torch_made || !is_forward_thread(t))
+	if (next <= t->torch_made)
 		return;
 	origin.node = python_node(t, node);
-	from = next - t->torch_made > MADE_MAX ? next - MADE_MAX : t->torch_made;
-	for (; origin.node && from < next; from++)
-		forward_put(from, &origin);
+	of.number = next - t->torch_made > MADE_MAX ? next - MADE_MAX : t->torch_made;
+	for (; origin.node && of.number < next; of.number++)
+		forward_put(of, &origin);
+	atomic_store_explicit(&has_forwards, true, memory_order_relaxed);
 	t->torch_made = next;
 }
 
 /* ---- backward ---- */
-
-static bool forward_find(struct openmp_origin *origin, uint64_t number)
-{
-	struct forward *forward = &forwards[number % FORWARDS];
-
-	if (atomic_load_explicit(&forward->number, memory_order_acquire) != number + 1)
-		return false;
-	*origin = forward->origin;
-	atomic_thread_fence(memory_order_acquire);
-	return atomic_load_explicit(&forward->number, memory_order_relaxed) == number + 1;
-}
 
 /* Whether the operator of a backward function only looks at memory in another way, by the function's name. */
 static bool is_view(const char *name)
@@ -211,12 +263,11 @@ __attribute__((used)) static void backward_begin(const void *function)
 {
 	struct openmp_record record = {.address = (uintptr_t)function, .kind = OPENMP_BACKWARD};
 	struct thread *t = thread_self();
-	uint64_t number = t ? number_of(function) : UINT64_MAX;
 	struct openmp_record *stale;
+	struct identity of;
 
-	if (number >= UINT64_MAX >> 1 || atomic_load(&is_ambiguous) ||
-		t->epoch == atomic_load(&forward_thread) || !forward_find(&record.origin, number) ||
-		is_view(name_of(function)))
+	if (!t || !identity_of(function, &of) || of.thread == own_thread() ||
+		!forward_find(&record.origin, of) || is_view(name_of(function)))
 		return;
 	if (!t->uses_openmp) {
 		openmp_thread_init(&t->openmp);
@@ -274,11 +325,12 @@ static void callbacks_add(void)
 
 void torch_backward_open(const struct torch_library *torch)
 {
-	if (!torch->peek || !torch->remove)
+	if (!torch->peek || !torch->remove || !torch->thread)
 		return;
 	add_callback = torch->add;
 	remove_callback = torch->remove;
 	peek = torch->peek;
+	own_thread = torch->thread;
 	name_of = torch->name;
 	gpu_launch_watch = launched;
 }
@@ -286,9 +338,9 @@ void torch_backward_open(const struct torch_library *torch)
 /* The paths are the parent's threads', whose memory is not there. */
 void torch_child(void)
 {
-	for (unsigned i = 0; i < FORWARDS && atomic_load(&forward_thread); i++)
+	for (unsigned i = 0; i < FORWARDS && atomic_load(&has_forwards); i++)
 		atomic_store_explicit(&forwards[i].number, 0, memory_order_relaxed);
-	atomic_store(&forward_thread, 0);
-	atomic_store(&is_ambiguous, false);
+	atomic_store(&has_forwards, false);
+	atomic_flag_clear(&is_putting);
 	atomic_flag_clear(&is_searching);
 }

@@ -58,22 +58,29 @@ void wait_yielded(struct thread *thread);
  * does what is asked. Afterwards wait->thread is NULL if the wait does not count. Keeps errno. */
 void wait_begin_parked(struct wait *wait);
 
-/* Begins a wait. t->wait_frame may be of an outer wait that a longjmp has left: then it is not further out
- * than our frame, and does not count. */
-static inline void wait_begin(struct wait *wait)
+/* The parts of wait_begin, for callers with a clock of their own. Whether the wait counts. */
+static inline bool wait_counts(struct wait *wait)
 {
 	struct thread *t = sigaltstack_is_scarce() ? NULL : thread_self();
 
 	wait->thread = t;
 	if (!t)
-		return;
+		return false;
 	/* A signal would end some waits, so the collector sends none to who waits. */
 	if (atomic_load_explicit(&process.is_parked, memory_order_relaxed) || start_stop_is_asked())
 		wait_begin_parked(wait);
-	if (!wait->thread)
-		return;
-	sigaltstack_check();
-	wait->begin_ns = process_now_ns();
+	if (wait->thread)
+		sigaltstack_check();
+	return wait->thread != NULL;
+}
+
+/* t->wait_frame may be of an outer wait that a longjmp has left: then it is not further out than our frame,
+ * and does not count. */
+static inline void wait_begin_at(struct wait *wait, uint64_t begin_ns)
+{
+	struct thread *t = wait->thread;
+
+	wait->begin_ns = begin_ns;
 	wait->outer_ns = (uintptr_t)wait < t->wait_frame
 				 ? atomic_load_explicit(&t->ring.shared->wait_begin_ns, memory_order_relaxed)
 				 : 0;
@@ -81,6 +88,13 @@ static inline void wait_begin(struct wait *wait)
 		return;
 	t->wait_frame = (uintptr_t)wait;
 	atomic_store_explicit(&t->ring.shared->wait_begin_ns, wait->begin_ns, memory_order_relaxed);
+}
+
+/* Begins a wait. */
+static inline void wait_begin(struct wait *wait)
+{
+	if (wait_counts(wait))
+		wait_begin_at(wait, process_now_ns());
 }
 
 /* In the thread that began it. */

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 
 #include "record/agent/base/real.h"
+#include "record/agent/base/ticks.h"
 #include "record/agent/base/vdso.h"
 #include "record/agent/base/wrap.h"
 #include "record/agent/java/java.h"
@@ -182,6 +183,13 @@ WRAPPER int pthread_setname_np(pthread_t thread, const char *name)
 	return result;
 }
 
+/* The program forbids itself the counter, which the clock reads. */
+static void clock_leave(void)
+{
+	vdso_leave();
+	ticks_leave();
+}
+
 WRAPPER int prctl(int option, ...)
 {
 	unsigned long argument[4];
@@ -195,7 +203,7 @@ WRAPPER int prctl(int option, ...)
 		argument[i] = va_arg(list, unsigned long);
 	va_end(list);
 	if (option == PR_SET_TSC && argument[0] == PR_TSC_SIGSEGV)
-		vdso_leave();
+		clock_leave();
 	locks = option == PR_SET_SECCOMP && sandbox_begin(argument[0], (const void *)argument[1]);
 	result = REAL(prctl)(option, argument[0], argument[1], argument[2], argument[3]);
 	if (locks && result)

@@ -19,6 +19,7 @@
 #include "record/agent/process/process.h"
 
 #define CONTEXTS 16u  /* sampled in a process: one a device */
+#define DEVICES 32u   /* whose facts are kept */
 #define SEEN 64u      /* contexts that launched */
 #define MODULES 4096u /* a power of two */
 #define PCS 20000u    /* in one read-out */
@@ -43,7 +44,7 @@ struct pc_context {
 	CUcontext context;
 	uint32_t device, number; /* as the run has them; device of CUPTI */
 	uint32_t own_device;
-	bool is_on;
+	bool is_on, has_device; /* the device's facts are published */
 	CUpti_PCSamplingData configured, read;
 	size_t reason_count;
 	uint32_t reasons[REASONS]; /* CUPTI's index of each */
@@ -63,6 +64,7 @@ static struct {
 	struct {
 		_Atomic uint64_t crc, hash;
 	} modules[MODULES];
+	_Atomic uint64_t devices[DEVICES]; /* by CUPTI's number: multiprocessors << 32 | clock in kHz */
 #define PC_FIELD(name) __typeof__(&name) name;
 	PC_FUNCTIONS(PC_FIELD)
 #undef PC_FIELD
@@ -225,13 +227,28 @@ static const char *refusal(int result)
 	}
 }
 
-static void facts_publish(const struct pc_context *at)
+/* Again, once the device is known. */
+static void facts_publish(struct pc_context *at)
 {
 	struct gpu_queue queue = {at->device, at->number, EVENT_GPU_PC};
-	char text[64] = "period=";
+	uint64_t device = at->own_device < DEVICES ? atomic_load(&pc.devices[at->own_device]) : 0;
+	char text[128] = "period=";
 
 	environment_decimal(text + strlen(text), 1u << pc.period);
+	if (device) {
+		strcat(text, ",multiprocessors=");
+		environment_decimal(text + strlen(text), device >> 32);
+		strcat(text, ",clock_khz=");
+		environment_decimal(text + strlen(text), device & UINT32_MAX);
+	}
+	at->has_device = device != 0;
 	gpu_queue_publish(&queue, NULL, text);
+}
+
+void cuda_pc_device(uint32_t own_device, uint32_t multiprocessors, uint32_t clock_khz)
+{
+	if (pc.period && own_device < DEVICES)
+		atomic_store(&pc.devices[own_device], (uint64_t)multiprocessors << 32 | clock_khz);
 }
 
 /* The lock is held. */
@@ -419,6 +436,9 @@ void cuda_pc_read(bool is_end)
 	pc.has_ended |= is_end;
 	for (unsigned i = 0; i < pc.count; i++) {
 		context_read(&pc.contexts[i]);
+		if (!pc.contexts[i].has_device && pc.contexts[i].own_device < DEVICES &&
+			atomic_load(&pc.devices[pc.contexts[i].own_device]))
+			facts_publish(&pc.contexts[i]);
 		if (is_end)
 			context_end(&pc.contexts[i]);
 	}

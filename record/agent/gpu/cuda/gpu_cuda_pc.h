@@ -21,6 +21,8 @@ void cuda_pc_open(void);
 void cuda_pc_launch(CUcontext context, uint32_t number);
 /* A binary was loaded; `hash`: as gpu_module() gave it. */
 void cuda_pc_module(const void *image, size_t bytes, uint64_t hash);
+/* CUPTI told what a device (its own number) is: the next read hands it over. From any thread. */
+void cuda_pc_device(uint32_t own_device, uint32_t multiprocessors, uint32_t clock_khz);
 /* Hands over the samples so far; only the flusher calls it. `is_end`: sampling ends, the rest is handed over.
  */
 void cuda_pc_read(bool is_end);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "record/agent/gpu/cuda/gpu_cuda.h"
+#include "record/agent/gpu/cuda/gpu_cuda_pc.h"
 
 #define CONTEXTS_MAX 256u
 #define DEVICES_MAX 64u
@@ -249,6 +250,7 @@ static void take_device(const device_record *record)
 
 	uuid_text(uuid, sizeof(uuid), &record->uuid);
 	gpu_device(gpu_device_number(&gpu_nvidia, record->id), uuid, record->name ? record->name : "");
+	cuda_pc_device(record->id, record->numMultiprocessors, record->coreClockRate);
 	if (record->id >= DEVICES_MAX)
 		return;
 	limits[record->id].blocks = record->maxBlocksPerMultiprocessor;

@@ -4,8 +4,8 @@
  * when they start and call back at regions, barriers, locks and tasks (OpenMP 5.0, chapter 4; the numbers
  * below are from there). OMP_TOOL=disabled keeps them from it. A tool of the program's own goes before us.
  *
- * A barrier at a region's end is a barrier like others here: a worker is told of its end, and of that of
- * the region, when the next region begins. That the region is over the team's generation tells.
+ * A barrier at a region's end begins as others do: a worker is told of its end, and of that of the region,
+ * when the next region begins. That it was the region's is told by then: its end is of no region.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -106,16 +106,13 @@ static void parallel_end(union ompt_data *parallel, union ompt_data *task, int f
 static void implicit_task(int endpoint, union ompt_data *parallel, union ompt_data *task, unsigned threads,
 	unsigned number, int flags)
 {
-	struct region_ticket ticket;
 	struct region_body body;
 
 	(void)task, (void)number;
 	if (!(flags & OMPT_FLAG_IMPLICIT))
 		return;
-	if (endpoint == OMPT_BEGIN && parallel && parallel->pointer) {
-		ticket = region_ticket(parallel->pointer);
-		region_begin(&body, &ticket, threads, HERE);
-	}
+	if (endpoint == OMPT_BEGIN && parallel && parallel->pointer)
+		region_begin(&body, parallel->pointer, threads, HERE);
 	if (endpoint == OMPT_END)
 		region_leave();
 	STAY;
@@ -139,7 +136,7 @@ static void wait_open(enum openmp_kind kind, uint64_t address)
 	t->openmp.wait_count++;
 }
 
-static void wait_close(void)
+static void wait_close(bool is_join)
 {
 	struct thread *t = thread_self();
 	struct region_wait *waits;
@@ -148,19 +145,19 @@ static void wait_close(void)
 		return;
 	waits = (struct region_wait *)(void *)t->openmp.waits;
 	if (--t->openmp.wait_count < WAITS_MAX && waits[t->openmp.wait_count].thread)
-		region_wait_end(&waits[t->openmp.wait_count]);
+		region_wait_end(&waits[t->openmp.wait_count], is_join);
 }
 
 static void sync_region(
 	int kind, int endpoint, union ompt_data *parallel, union ompt_data *task, const void *code)
 {
-	(void)parallel, (void)task, (void)code;
+	(void)task, (void)code;
 	if (kind == OMPT_REDUCTION || kind == OMPT_TASKGROUP) /* a group begins with its tasks */
 		return;
 	if (endpoint == OMPT_BEGIN)
 		wait_open(kind == OMPT_TASKWAIT ? OPENMP_TASKWAIT : OPENMP_BARRIER, HERE);
 	else if (endpoint == OMPT_END)
-		wait_close();
+		wait_close(kind != OMPT_TASKWAIT && !parallel);
 	STAY;
 }
 
@@ -171,7 +168,7 @@ static void sync_region_wait(
 	if (kind == OMPT_TASKGROUP && endpoint == OMPT_BEGIN)
 		wait_open(OPENMP_TASKWAIT, HERE);
 	else if (kind == OMPT_TASKGROUP && endpoint == OMPT_END)
-		wait_close();
+		wait_close(false);
 	STAY;
 }
 
@@ -187,7 +184,7 @@ static void mutex_acquired(int kind, uint64_t mutex, const void *code)
 {
 	(void)mutex, (void)code;
 	if (kind != OMPT_TEST_LOCK && kind != OMPT_TEST_NEST_LOCK)
-		wait_close();
+		wait_close(false);
 	STAY;
 }
 
@@ -199,7 +196,7 @@ static void nest_lock(int endpoint, uint64_t mutex, const void *code)
 
 	(void)mutex, (void)code;
 	if (endpoint == OMPT_BEGIN && depth && t->openmp.records[depth - 1].kind == OPENMP_LOCK)
-		wait_close();
+		wait_close(false);
 	STAY;
 }
 

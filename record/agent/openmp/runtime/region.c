@@ -2,6 +2,8 @@
 /* region.c - see region.h. */
 #include "record/agent/openmp/runtime/region.h"
 
+#include "record/agent/base/arch.h"
+#include "record/agent/base/ticks.h"
 #include "record/agent/base/wrap.h"
 #include "record/agent/sample/callpath.h"
 #include "record/agent/sample/tally.h"
@@ -28,6 +30,16 @@ static inline struct thread *self_of(void)
 static bool is_same(const struct thread *t, uint64_t epoch)
 {
 	return t && t == thread_self() && t->epoch == epoch;
+}
+
+static inline uint64_t now_of(struct thread *t)
+{
+	return ticks_clock_now(&t->openmp.clock);
+}
+
+static inline bool is_opener(const struct openmp_thread *o, const struct openmp_team *team)
+{
+	return team >= o->teams && team < o->teams + OPENMP_TEAMS;
 }
 
 /* ---- paths ---- */
@@ -150,6 +162,25 @@ static void waited(struct thread *t, const struct openmp_origin *origin, uint64_
 
 /* ---- arrivals ---- */
 
+/* When the last one arrived at the barrier or end where a member arrived then; since_ns: not known, for the
+ * team had more of them since then, in which the member had no part. */
+static uint64_t last_of(const struct openmp_team *team, uint64_t since_ns)
+{
+	uint64_t last_ns = atomic_load_explicit(&team->last_ns, memory_order_acquire);
+	uint64_t before_ns = atomic_load_explicit(&team->before_ns, memory_order_relaxed);
+
+	return last_ns < since_ns || before_ns >= since_ns ? since_ns : last_ns;
+}
+
+/* The thread owes its wait at the end of the region before. */
+static void owed_pay(struct thread *t)
+{
+	struct openmp_thread *o = &t->openmp;
+
+	o->owes = false;
+	waited(t, &o->done_origin, o->done_ns, last_of(o->done, o->done_ns));
+}
+
 /* What the others waited, together: modulo the sums' range, as these are. Clocks of two processors may differ
  * a little. */
 static uint64_t held_ns(uint64_t mine_ns, uint64_t others_ns)
@@ -159,47 +190,57 @@ static uint64_t held_ns(uint64_t mine_ns, uint64_t others_ns)
 	return held_ns <= OPENMP_TIMES / 2 ? held_ns : 0;
 }
 
-/* All have arrived, this thread as the last; since the region's begin the others took `others_ns` together:
- * none of them passes before this returns. */
+/* All have arrived, this thread as the last; the sum of when the others did: none of them passes before this
+ * returns. */
 static void occasion(struct thread *t, struct openmp_team *team, const struct openmp_origin *origin,
-	uint64_t begin_ns, uint64_t now_ns, uint64_t others_ns)
+	uint64_t now_ns, uint64_t others_ns)
 {
-	uint64_t mine_ns = (now_ns - begin_ns) * (team->threads - 1);
-	uint64_t base_ns = atomic_load_explicit(&team->base_ns, memory_order_relaxed);
+	uint64_t before_ns = atomic_load_explicit(&team->last_ns, memory_order_relaxed);
 	struct openmp_slot *slot;
 
-	base_ns = base_ns > begin_ns ? base_ns : begin_ns;
-	atomic_store_explicit(&team->base_ns, now_ns, memory_order_relaxed);
-	atomic_store_explicit(&team->last_ns, now_ns, memory_order_relaxed);
+	atomic_store_explicit(&team->before_ns, before_ns, memory_order_relaxed);
+	atomic_store_explicit(&team->last_ns, now_ns, memory_order_release);
 	atomic_store_explicit(&team->arrivals, 0, memory_order_release);
-	slot = t ? slot_of(t, origin) : NULL;
+	slot = t && team->threads > 1 ? slot_of(t, origin) : NULL;
 	if (!slot)
 		return;
-	add(slot, TALLY_OMP_CAPACITY, now_ns > base_ns ? (now_ns - base_ns) * team->threads : 0);
-	if (team->threads < 2)
-		return;
 	add(slot, TALLY_OMP_LAST, 1);
-	add(slot, TALLY_OMP_HELD, held_ns(mine_ns, others_ns));
+	add(slot, TALLY_OMP_HELD, held_ns(now_ns * (team->threads - 1), others_ns));
 }
 
-/* The thread has arrived at the barrier or end of the team whose region began then; true: as the last one. Of
- * the team's line nothing is read before the counter: it comes once, to be written. */
-static bool arrive(struct thread *t, struct openmp_team *team, const struct openmp_origin *origin,
-	uint64_t begin_ns, uint64_t now_ns)
+/* The thread has arrived at a barrier or the end; true: as the last one. The team's line comes once, to be
+ * written. */
+static bool arrive(
+	struct thread *t, struct openmp_team *team, const struct openmp_origin *origin, uint64_t now_ns)
 {
 	uint32_t threads = team->threads;
 	uint64_t before = 0;
 
-	now_ns = now_ns > begin_ns ? now_ns : begin_ns;
 	if (!threads || threads > OPENMP_THREADS_MAX)
 		return false;
-	if (threads > 1)
+	if (threads > 1) {
+		arch_prefetch_write(&team->arrivals);
+		if (t && t->openmp.owes)
+			owed_pay(t);
 		before = atomic_fetch_add_explicit(
-			&team->arrivals, (now_ns - begin_ns) << OPENMP_TIMES_SHIFT | 1, memory_order_acq_rel);
+			&team->arrivals, now_ns << OPENMP_TIMES_SHIFT | 1, memory_order_acq_rel);
+	}
 	if ((before & OPENMP_THREADS_MAX) + 1 != threads)
 		return false;
-	occasion(t, team, origin, begin_ns, now_ns, before >> OPENMP_TIMES_SHIFT);
+	occasion(t, team, origin, now_ns, before >> OPENMP_TIMES_SHIFT);
 	return true;
+}
+
+/* The opener leaves a barrier or the region, where all had arrived at last_ns: sums their time. */
+static void capacity_add(struct openmp_slot *slot, struct openmp_team *team, uint64_t last_ns)
+{
+	uint64_t begin_ns = atomic_load_explicit(&team->begin_ns, memory_order_relaxed);
+
+	begin_ns = team->counted_ns > begin_ns ? team->counted_ns : begin_ns;
+	if (last_ns <= begin_ns)
+		return;
+	team->counted_ns = last_ns;
+	add(slot, TALLY_OMP_CAPACITY, (last_ns - begin_ns) * team->threads);
 }
 
 /* ---- a worker's wait between its regions ---- */
@@ -237,43 +278,47 @@ static __attribute__((noinline)) void idle_publish(struct thread *t, const struc
 		publish_wait(idle_node(&t->openmp), join_ns, now_ns);
 }
 
-/* When the last one arrived at the end of a region that is over; since_ns: not known, for the team had more
- * regions since then, in which this thread had no part. */
-static uint64_t join_of(
-	const struct openmp_team *team, uint32_t generation, uint64_t since_ns, uint64_t now_ns)
-{
-	uint64_t last_ns = atomic_load_explicit(&team->last_ns, memory_order_relaxed);
-	uint32_t later = atomic_load_explicit(&team->generation, memory_order_acquire) - generation;
-
-	return later > 2 || last_ns < since_ns || last_ns > now_ns ? since_ns : last_ns;
-}
-
-static void idle_end(struct thread *t, const struct region_ticket *ticket)
+/* The wait for the last arrival since done_ns, and for the next region, is over. It has a record if it was
+ * long. */
+static void done_end(struct thread *t, uint64_t now_ns)
 {
 	struct openmp_thread *o = &t->openmp;
-	bool is_next = o->done == ticket->team && ticket->generation - o->done_generation == 2;
-	uint64_t now_ns = ticket->begin_ns > o->done_ns ? ticket->begin_ns : o->done_ns;
-	uint64_t last_ns = is_next && ticket->before_ns >= o->done_ns && ticket->before_ns <= now_ns
-				   ? ticket->before_ns
-				   : join_of(o->done, o->done_generation, o->done_ns, now_ns);
+	uint64_t last_ns;
 
-	waited(t, &o->done_origin, o->done_ns, last_ns);
-	if (now_ns - o->done_ns > WAIT_LEAST_NS)
-		idle_publish(t, &o->done_origin, o->done_ns, last_ns, now_ns);
-	o->done = NULL;
+	if (now_ns <= o->done_ns + WAIT_LEAST_NS)
+		return;
+	last_ns = last_of(o->done, o->done_ns);
+	last_ns = last_ns < now_ns ? last_ns : now_ns;
+	if (o->owes)
+		waited(t, &o->done_origin, o->done_ns, last_ns);
+	o->owes = false;
+	idle_publish(t, &o->done_origin, o->done_ns, last_ns, now_ns);
+}
+
+static void done_begin(struct openmp_thread *o, struct openmp_team *team, const struct openmp_origin *origin,
+	uint64_t now_ns, bool is_last)
+{
+	o->done = team;
+	o->done_origin = *origin;
+	o->done_ns = now_ns;
+	o->owes = !is_last;
+}
+
+static void idle_end(struct thread *t, uint64_t now_ns)
+{
+	struct openmp_thread *o = &t->openmp;
+
+	done_end(t, now_ns);
+	o->is_idle = false;
 	atomic_store_explicit(&t->ring.shared->wait_node, 0, memory_order_relaxed);
 	atomic_store_explicit(&t->ring.shared->wait_begin_ns, 0, memory_order_release);
 }
 
-static void idle_begin(
-	struct thread *t, const struct region_body *body, const struct openmp_record *record, uint64_t now_ns)
+static void idle_begin(struct thread *t, uint64_t now_ns)
 {
 	struct openmp_thread *o = &t->openmp;
 
-	o->done = body->team;
-	o->done_generation = record->generation;
-	o->done_origin = record->origin;
-	o->done_ns = now_ns;
+	o->is_idle = true;
 	atomic_store_explicit(&t->ring.shared->wait_node, idle_node(o), memory_order_relaxed);
 	t->wait_frame = UINTPTR_MAX; /* further out than any wait of a signal's handler */
 	atomic_store_explicit(&t->ring.shared->wait_begin_ns, now_ns, memory_order_release);
@@ -297,6 +342,7 @@ static __attribute__((noinline)) void runtime_note(struct openmp_thread *o, uint
 		return;
 	openmp_runtime_add(&t->modules, code);
 	trace_end_masked(t, &masked);
+	ticks_begin();
 	o->knows_runtime = true;
 }
 
@@ -314,14 +360,6 @@ static void generation_next(struct openmp_team *team)
 	uint32_t generation = atomic_load_explicit(&team->generation, memory_order_relaxed);
 
 	atomic_store_explicit(&team->generation, generation + 1, memory_order_release);
-}
-
-struct region_ticket region_ticket(struct openmp_team *team)
-{
-	return (struct region_ticket){.team = team,
-		.begin_ns = team->begin_ns,
-		.before_ns = team->before_ns,
-		.generation = atomic_load_explicit(&team->generation, memory_order_relaxed)};
 }
 
 struct openmp_team *region_open(uint64_t address, bool is_serial, uint64_t code)
@@ -343,13 +381,10 @@ struct openmp_team *region_open(uint64_t address, bool is_serial, uint64_t code)
 	/* The line of arrivals is the last one's, who may be on another processor: it is left there. */
 	if (atomic_load_explicit(&team->arrivals, memory_order_relaxed))
 		atomic_store_explicit(&team->arrivals, 0, memory_order_relaxed);
-	team->begin_ns = process_now_ns();
+	atomic_store_explicit(&team->begin_ns, now_of(t), memory_order_relaxed);
 	generation_next(team);
-	openmp_push(o, &(struct openmp_record){.address = address,
-			       .origin = origin,
-			       .team = team,
-			       .generation = atomic_load(&team->generation),
-			       .kind = OPENMP_OPEN});
+	openmp_push(o, &(struct openmp_record){
+			       .address = address, .origin = origin, .team = team, .kind = OPENMP_OPEN});
 	overhead_count(t, o);
 	return team;
 }
@@ -370,7 +405,7 @@ static void join_begin(struct thread *t, struct openmp_team *team, uint64_t now_
 static void join_end(struct thread *t, struct openmp_team *team, uint64_t last_ns)
 {
 	if (team->joined_ns && last_ns > team->joined_ns + WAIT_LEAST_NS) {
-		last_ns = process_now_ns();
+		last_ns = now_of(t);
 		idle_publish(t, &team->origin, team->joined_ns, last_ns, last_ns);
 	}
 	if (team->tells_wait)
@@ -383,9 +418,9 @@ void region_close(struct openmp_team *team)
 	struct thread *t = thread_self();
 	struct openmp_thread *o = t ? &t->openmp : NULL;
 	struct openmp_slot *slot;
-	uint64_t last_ns;
+	uint64_t begin_ns, last_ns;
 
-	if (!t || !t->uses_openmp || team < o->teams || team >= o->teams + OPENMP_TEAMS)
+	if (!t || !t->uses_openmp || !is_opener(o, team))
 		return; /* of a fork child's parent: its memory is not there */
 	last_ns = atomic_load_explicit(&team->last_ns, memory_order_relaxed);
 	o->team_count = (uint32_t)(team - o->teams);
@@ -395,14 +430,15 @@ void region_close(struct openmp_team *team)
 		is_open = record->team != team || record->kind == OPENMP_REGION;
 	}
 	join_end(t, team, last_ns);
-	team->before_ns = last_ns;
 	generation_next(team);
 	slot = slot_of(t, &team->origin);
 	if (!slot)
 		return;
+	begin_ns = atomic_load_explicit(&team->begin_ns, memory_order_relaxed);
 	add(slot, TALLY_OMP_REGIONS, 1);
-	if (last_ns > team->begin_ns)
-		add(slot, TALLY_OMP_TIME, last_ns - team->begin_ns);
+	if (last_ns > begin_ns)
+		add(slot, TALLY_OMP_TIME, last_ns - begin_ns);
+	capacity_add(slot, team, last_ns);
 	if (team->joined_ns && last_ns > team->joined_ns)
 		add(slot, TALLY_OMP_WAITED, last_ns - team->joined_ns);
 }
@@ -417,60 +453,68 @@ static struct openmp_record *opening(struct openmp_thread *o, const struct openm
 		       : NULL;
 }
 
-void region_begin(
-	struct region_body *body, const struct region_ticket *ticket, uint32_t threads, uint64_t address)
+void region_begin(struct region_body *body, struct openmp_team *team, uint32_t threads, uint64_t address)
 {
-	struct openmp_team *team = ticket->team;
 	struct thread *t = self_of();
 	struct openmp_record *open;
+	uint64_t now_ns;
 
-	*body = (struct region_body){.team = team, .begin_ns = ticket->begin_ns};
+	body->thread = NULL;
+	body->team = team;
 	if (!team)
 		return;
 	if (__atomic_load_n(&team->threads, __ATOMIC_RELAXED) != threads)
 		__atomic_store_n(&team->threads, threads, __ATOMIC_RELAXED); /* the same by each */
 	if (!t)
 		return;
-	if (t->openmp.done)
-		idle_end(t, ticket);
-	if (team < t->openmp.teams || team >= t->openmp.teams + OPENMP_TEAMS)
-		atomic_store_explicit(&t->openmp.is_worker, true, memory_order_relaxed);
 	open = opening(&t->openmp, team);
+	now_ns = open ? atomic_load_explicit(&team->begin_ns, memory_order_relaxed) : now_of(t);
+	if (t->openmp.is_idle)
+		idle_end(t, now_ns);
+	if (!is_opener(&t->openmp, team))
+		atomic_store_explicit(&t->openmp.is_worker, true, memory_order_relaxed);
 	if (!openmp_push(&t->openmp, &(struct openmp_record){.address = open ? open->address : address,
 					     .origin = team->origin,
 					     .team = team,
-					     .begin_ns = ticket->begin_ns,
-					     .generation = ticket->generation,
+					     .begin_ns = now_ns,
 					     .kind = OPENMP_REGION}))
 		return;
 	body->thread = t;
 	body->epoch = t->epoch;
 }
 
+/* A thread that is not measured counts, too. */
+static void end_unmeasured(struct openmp_team *team)
+{
+	if (!thread_self()) /* else this is a fork child, which has not the parent's memory */
+		arrive(NULL, team, NULL, process_now_ns());
+}
+
 void region_end(const struct region_body *body)
 {
-	uint64_t now_ns = process_now_ns();
 	struct thread *t = body->thread;
-	struct openmp_record *open;
-	struct openmp_record record;
+	struct openmp_record *record, *open;
+	uint64_t now_ns;
 	bool is_last;
 
 	if (!body->team)
 		return;
 	if (!is_same(t, body->epoch)) {
-		if (!t) /* else this is a fork child, which has not the parent's memory */
-			arrive(NULL, body->team, NULL, body->begin_ns, now_ns);
+		if (!t)
+			end_unmeasured(body->team);
 		return;
 	}
+	now_ns = now_of(t);
 	openmp_pop(&t->openmp);
-	record = t->openmp.records[atomic_load_explicit(&t->openmp.depth, memory_order_relaxed)];
+	record = &t->openmp.records[atomic_load_explicit(&t->openmp.depth, memory_order_relaxed)];
+	is_last = arrive(t, body->team, &record->origin, now_ns);
 	open = opening(&t->openmp, body->team);
-	is_last = arrive(t, body->team, &record.origin, body->begin_ns, now_ns);
 	if (open) {
 		open->kind = OPENMP_JOIN;
 		join_begin(t, body->team, is_last ? 0 : now_ns);
 	} else if (!atomic_load_explicit(&t->openmp.depth, memory_order_relaxed)) {
-		idle_begin(t, body, &record, now_ns);
+		done_begin(&t->openmp, body->team, &record->origin, now_ns, is_last);
+		idle_begin(t, now_ns);
 		overhead_count(t, &t->openmp);
 	}
 }
@@ -489,7 +533,7 @@ void region_leave(void)
 		return;
 	record = &t->openmp.records[depth - 1];
 	if (record->team->threads == 1) /* there was no barrier */
-		arrive(t, record->team, &record->origin, record->begin_ns, process_now_ns());
+		arrive(t, record->team, &record->origin, now_of(t));
 	openmp_pop(&t->openmp);
 	depth--;
 	if (depth && t->openmp.records[depth - 1].kind == OPENMP_OPEN)
@@ -520,42 +564,50 @@ void region_wait_begin(struct region_wait *wait, enum openmp_kind kind, uint64_t
 	wait->thread = t;
 	wait->epoch = t->epoch;
 	wait->team = of ? of->team : NULL;
-	if (of) {
-		wait->generation = of->generation;
+	if (of)
 		wait->origin = of->origin;
-	}
-	wait_begin(&wait->wait);
-	if (!wait->wait.thread)
-		wait->wait.begin_ns = process_now_ns();
-	wait->is_last = of && arrive(t, of->team, &of->origin, of->begin_ns, wait->wait.begin_ns);
+	wait->wait.begin_ns = now_of(t);
+	if (wait_counts(&wait->wait))
+		wait_begin_at(&wait->wait, wait->wait.begin_ns);
+	wait->is_last = of && arrive(t, of->team, &of->origin, wait->wait.begin_ns);
 }
 
-/* The region was over before the wait: the worker was idle in between. */
-static void over_end(struct thread *t, const struct region_wait *wait)
+/* A worker's wait at the region's end, and for the next region. */
+static void join_over(struct thread *t, const struct region_wait *wait)
 {
-	uint64_t now_ns = process_now_ns(), begin_ns = wait->wait.begin_ns;
-	uint64_t last_ns = join_of(wait->team, wait->generation, begin_ns, now_ns);
-
-	waited(t, &wait->origin, begin_ns, last_ns);
-	if (now_ns - begin_ns > WAIT_LEAST_NS)
-		idle_publish(t, &wait->origin, begin_ns, last_ns, now_ns);
+	done_begin(&t->openmp, wait->team, &wait->origin, wait->wait.begin_ns, wait->is_last);
+	done_end(t, now_of(t));
 	if (wait->wait.thread && !wait->wait.outer_ns)
 		atomic_store_explicit(&t->ring.shared->wait_begin_ns, 0, memory_order_release);
 }
 
-void region_wait_end(struct region_wait *wait)
+/* All have arrived at a barrier. */
+static void barrier_over(struct thread *t, const struct region_wait *wait)
+{
+	uint64_t begin_ns = wait->wait.begin_ns;
+	uint64_t last_ns =
+		wait->is_last ? begin_ns : atomic_load_explicit(&wait->team->last_ns, memory_order_relaxed);
+	struct openmp_slot *slot;
+
+	waited(t, &wait->origin, begin_ns, last_ns);
+	slot = is_opener(&t->openmp, wait->team) ? slot_of(t, &wait->origin) : NULL;
+	if (slot)
+		capacity_add(slot, wait->team, last_ns);
+}
+
+void region_wait_end(struct region_wait *wait, bool is_join)
 {
 	struct thread *t = wait->thread;
 
 	if (!is_same(t, wait->epoch))
 		return;
-	if (wait->team && atomic_load(&wait->team->generation) != wait->generation) {
-		over_end(t, wait);
+	if (wait->team && is_join && !is_opener(&t->openmp, wait->team)) {
+		join_over(t, wait);
 	} else {
-		if (wait->team && !wait->is_last)
-			waited(t, &wait->origin, wait->wait.begin_ns,
-				atomic_load_explicit(&wait->team->last_ns, memory_order_relaxed));
-		wait_end(&wait->wait, NULL);
+		if (wait->team)
+			barrier_over(t, wait);
+		if (wait->wait.thread)
+			wait_end_at(&wait->wait, now_of(t), NULL, NULL);
 	}
 	openmp_pop(&t->openmp);
 }

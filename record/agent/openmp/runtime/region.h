@@ -9,7 +9,8 @@
  *                                     ^ the last arrival: a worker learns of the join by it alone
  *
  * Sums are in memory shared with the collector (tally.h). In the steady state a region costs two readings of
- * the clock in each thread; no system call. All of it runs on the thread itself, none in a handler.
+ * the processor's counter in each thread; no system call. All of it runs on the thread itself, none in a
+ * handler.
  */
 #ifndef RECORD_AGENT_REGION_H
 #define RECORD_AGENT_REGION_H
@@ -26,24 +27,13 @@ struct openmp_team *region_open(uint64_t address, bool is_serial, uint64_t code)
 /* After its join, by the same thread. */
 void region_close(struct openmp_team *team);
 
-/* What the members need to know of a region when it begins, so that they need not look at the team. */
-struct region_ticket {
-	struct openmp_team *team;     /* NULL: it is not measured */
-	uint64_t begin_ns, before_ns; /* as in the team */
-	uint32_t generation;
-};
-/* In the opener, or in any member. */
-struct region_ticket region_ticket(struct openmp_team *team);
-
-/* The calling thread enters and leaves the body, of a team of `threads`. */
+/* The calling thread enters and leaves the body, of a team (NULL: it is not measured) of `threads`. */
 struct region_body {
 	struct thread *thread; /* NULL: not measured */
 	uint64_t epoch;
 	struct openmp_team *team;
-	uint64_t begin_ns; /* the team's */
 };
-void region_begin(
-	struct region_body *body, const struct region_ticket *ticket, uint32_t threads, uint64_t address);
+void region_begin(struct region_body *body, struct openmp_team *team, uint32_t threads, uint64_t address);
 void region_end(const struct region_body *body);
 /* It leaves the innermost body, at whose end it was in a barrier already (LLVM's). */
 void region_leave(void);
@@ -55,11 +45,11 @@ struct region_wait {
 	uint64_t epoch;
 	struct openmp_team *team;    /* a barrier's; NULL: none */
 	struct openmp_origin origin; /* the team's, then */
-	uint32_t generation;
 	bool is_last;
 };
 void region_wait_begin(struct region_wait *wait, enum openmp_kind kind, uint64_t address);
-void region_wait_end(struct region_wait *wait);
+/* is_join: it was the barrier at the region's end. */
+void region_wait_end(struct region_wait *wait, bool is_join);
 
 /* The path of the calling thread, for a task that it creates; tree NULL: unknown. *address (may be NULL): one
  * that all that the program's frame calls is below. */

@@ -8,39 +8,35 @@
 #include "record/agent/openmp/runtime/gomp.h"
 #include "record/agent/openmp/runtime/region.h"
 
-/* What the runtime hands to each thread of the team, in the opener's frame. */
-struct gomp_call {
-	void *first; /* of the program's data: GOMP_parallel_reductions reads it */
-	void (*function)(void *);
-	void *data;
-	int (*threads)(void);
-	struct region_ticket ticket;
-} __attribute__((aligned(64))); /* one line, for all */
-
 static void body(void *argument)
 {
-	const struct gomp_call *call = argument;
+	const struct openmp_call *call = argument;
 	void (*function)(void *) = call->function;
+	void *data = call->data;
 	struct region_body own;
 
-	region_begin(&own, &call->ticket, call->threads ? (uint32_t)call->threads() : 0,
+	region_begin(&own, call->team, call->threads ? (uint32_t)call->threads() : 0,
 		(uintptr_t)__builtin_frame_address(0));
-	function(call->data);
+	function(data);
 	region_end(&own);
 	STAY;
 }
 
-static void call_open(struct gomp_call *call, void *data, void *caller, uint64_t address, uint64_t code)
+/* The call for the team; `own`, in the opener's frame, if the region is not measured. */
+static struct openmp_call *call_open(struct openmp_call *own, void *caller, uint64_t address, uint64_t code)
 {
-	struct openmp_team *team;
 	struct gomp_real threads = gomp_find(GOMP_INDEX_omp_get_num_threads, caller);
+	struct openmp_call *call;
 
-	call->first = data ? *(void **)data : NULL;
-	call->data = data;
-	call->threads = (int (*)(void))threads.function;
-	team = region_open(address, false, code);
-	if (team)
-		call->ticket = region_ticket(team);
+	own->threads = (int (*)(void))threads.function;
+	own->team = region_open(address, false, code);
+	if (!own->team)
+		return own;
+	call = &own->team->calls[((uintptr_t)own->function >> 4 ^ (uintptr_t)own->data >> 4) % OPENMP_CALLS];
+	if (call->function != own->function || call->data != own->data || call->first != own->first ||
+		call->threads != own->threads || call->team != own->team)
+		*call = *own;
+	return call;
 }
 
 /* ---- regions ---- */
@@ -48,7 +44,7 @@ static void call_open(struct gomp_call *call, void *data, void *caller, uint64_t
 #define WORDS long a, long b, long c, long d, long e, long f
 #define REGION_CALL(type, result, name)                                                                    \
 	struct gomp_real found = gomp_find(GOMP_INDEX_##name, __builtin_return_address(0));                \
-	struct gomp_call call = {.function = function};                                                    \
+	struct openmp_call own = {.first = FIRST(data), .function = function, .data = data}, *call;        \
                                                                                                            \
 	if (!found.function)                                                                               \
 		function(data);                                                                            \
@@ -56,14 +52,15 @@ static void call_open(struct gomp_call *call, void *data, void *caller, uint64_t
 		result((type(*)(void (*)(void *), void *, WORDS))found.function)(                          \
 			function, data, a, b, c, d, e, f);                                                 \
 	if (found.function && !found.is_silent) {                                                          \
-		call_open(&call, data, __builtin_return_address(0), (uintptr_t)__builtin_frame_address(0), \
+		call = call_open(&own, __builtin_return_address(0), (uintptr_t)__builtin_frame_address(0), \
 			(uintptr_t)found.function);                                                        \
 		result((type(*)(void (*)(void *), void *, WORDS))found.function)(                          \
-			body, &call, a, b, c, d, e, f);                                                    \
-		if (call.ticket.team)                                                                      \
-			region_close(call.ticket.team);                                                    \
+			body, call, a, b, c, d, e, f);                                                     \
+		if (own.team)                                                                              \
+			region_close(own.team);                                                            \
 	}                                                                                                  \
 	STAY;
+#define FIRST(data) NULL
 #define OPENS(name)                                                    \
 	void name(void (*function)(void *), void *data, WORDS);        \
 	WRAPPER void name(void (*function)(void *), void *data, WORDS) \
@@ -82,6 +79,8 @@ OPENS(GOMP_parallel_loop_runtime)
 OPENS(GOMP_parallel_loop_nonmonotonic_runtime)
 OPENS(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 
+#undef FIRST
+#define FIRST(data) (data ? *(void **)data : NULL)
 unsigned GOMP_parallel_reductions(void (*function)(void *), void *data, WORDS);
 WRAPPER unsigned GOMP_parallel_reductions(void (*function)(void *), void *data, WORDS)
 {
@@ -102,7 +101,7 @@ WRAPPER unsigned GOMP_parallel_reductions(void (*function)(void *), void *data, 
 	if (found.function)                                                                 \
 		result((type(*) parameters)found.function) arguments;                       \
 	if (wait.thread)                                                                    \
-		region_wait_end(&wait);                                                     \
+		region_wait_end(&wait, false);                                              \
 	STAY;
 #define WAITER(name, kind, parameters, arguments)                    \
 	void name parameters;                                        \
