@@ -28,10 +28,18 @@
 #include "store/base/array.h"
 #include "store/base/fd_limit.h"
 
-#define DATA_BYTES (4096u * 1024u) /* of a ring: what perf_event_mlock_kb allows */
+#define DATA_BYTES (512u * 1024u)		/* of a ring: what perf_event_mlock_kb allows each user */
+#define DATA_BYTES_MOST (4096u * 1024u)		/* where more may be pinned: a busy machine lets us wait */
+#define DATA_TOTAL (UINT64_C(32) * 1024 * 1024) /* of all rings, where there are many processors */
 #define DATA_BYTES_LEAST (128u * 1024u)
 #define DESCRIPTORS_KEPT 64u /* for memories, pipes and files */
 #define CPUS_ABSENT 64u	     /* numbers in a row that are no processor: none comes behind them */
+
+/* As soon as with the usual ring. */
+static uint32_t wake_bytes(const struct outside *outside)
+{
+	return (outside->data_bytes < DATA_BYTES ? outside->data_bytes : DATA_BYTES) / 4;
+}
 
 static struct perf_event_attr attributes(const struct outside *outside)
 {
@@ -58,7 +66,7 @@ static struct perf_event_attr attributes(const struct outside *outside)
 		.sample_id_all = 1,
 		/* Frames of Python are read when a sample has been taken, before they are others. */
 		.watermark = !outside->has_python,
-		.wakeup_watermark = outside->has_python ? 1 : outside->data_bytes / 4};
+		.wakeup_watermark = outside->has_python ? 1 : wake_bytes(outside)};
 }
 
 static int event_open(struct perf_event_attr *attribute, pid_t tid, int cpu)
@@ -291,7 +299,10 @@ int outside_rings_open(struct outside *outside, struct error *error)
 	outside->scratch = malloc(65536);
 	if (!outside->cpu_count || !outside->scratch)
 		return error_memory(error);
-	outside->data_bytes = DATA_BYTES;
+	outside->data_bytes = DATA_BYTES_MOST;
+	while (outside->data_bytes > DATA_BYTES &&
+		outside->cpu_count * (uint64_t)outside->data_bytes > DATA_TOTAL)
+		outside->data_bytes /= 2;
 	privilege_find(outside);
 	while ((reason = rings_try(outside)) == ENOMEM && outside->data_bytes > DATA_BYTES_LEAST)
 		outside->data_bytes /= 2;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * brief - a program whose children end long before anybody could look at them: at each SIGUSR1 it has some that work
- * in burn_forked, and some that become another program, this one, and work in burn_executed, each for 30 ms of CPU
- * time; and says when all have ended. It ends by itself when SIGUSR2 comes.
+ * brief - a program whose children end long before anybody could look at them: at each SIGUSR1 it has some
+ * that work in burn_forked, and some that become another program, this one, and work in burn_executed, each
+ * for 30 ms of CPU time; and says when all have ended. It ends by itself when SIGUSR2 comes.
  */
 #include <signal.h>
 #include <stdint.h>
@@ -24,12 +24,12 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-#define BURN(name)                                                      \
-	__attribute__((noinline)) static void name(void)                \
-	{                                                               \
-		while (cpu_ns() < BURN_NS)                              \
-			for (unsigned i = 0; i < 20000; i++)            \
-				sink += i;                              \
+#define BURN(name)                                           \
+	__attribute__((noinline)) static void name(void)     \
+	{                                                    \
+		while (cpu_ns() < BURN_NS)                   \
+			for (unsigned i = 0; i < 20000; i++) \
+				sink += i;                   \
 	}
 BURN(burn_forked)
 BURN(burn_executed)

@@ -163,8 +163,7 @@ static void memory_stands_in(void)
 	static char written[64];
 	uint8_t bytes[64];
 
-	assert_int_equal(
-		remote_unwind_modules_memory(&modules, (uintptr_t)qsort, bytes, sizeof(bytes)), 0);
+	assert_int_equal(remote_unwind_modules_memory(&modules, (uintptr_t)qsort, bytes, sizeof(bytes)), 0);
 	assert_memory_equal(bytes, (const void *)(uintptr_t)qsort, sizeof(bytes));
 	assert_int_equal(
 		remote_unwind_modules_memory(&modules, (uintptr_t)memory_stands_in, bytes, sizeof(bytes)), 0);
@@ -196,7 +195,8 @@ static void test_files_stand_in_for_who_has_ended(void **state)
 	assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-/* What the kernel tells of each mapping of code, here as /proc/self/maps has it; inodes are `shift` higher. */
+/* What the kernel tells of each mapping of code, here as /proc/self/maps has it; inodes are `shift` higher.
+ */
 static void mappings_tell(uint64_t shift)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");

@@ -717,8 +717,8 @@ static void test_made_code_calls_into_files(void **state)
 	munmap(made, 4096);
 }
 
-/* V8's builtins have no tables, and a scan may miss where their frame pointer comes from: it is below the return
- * address, where the register says. Then the code that called them is found by it. */
+/* V8's builtins have no tables, and a scan may miss where their frame pointer comes from: it is below the
+ * return address, where the register says. Then the code that called them is found by it. */
 static void test_a_frame_pointer_is_below_the_return_address(void **state)
 {
 	static const uint8_t jumps[] = {0xff, 0xd1, 0xff, 0xe0};

@@ -14,9 +14,9 @@
 #define CALLED_STACK_MAX 4096u			    /* bytes in which a caller is sought */
 #define CALLED_CODE_MAX 65536u			    /* of a function */
 #define CALLED_SCANS_MAX 16u			    /* of functions: each may be 3000 instructions long */
-#define SWITCHING_BYTES 4096u			    /* of a function of Go's runtime that switches the stack */
-#define SWITCH_BYTES 256u			    /* of runtime.systemstack */
-#define STANDING_BYTES_MAX 512u			    /* of an interpreter's frame, and of what is below it */
+#define SWITCHING_BYTES 4096u	/* of a function of Go's runtime that switches the stack */
+#define SWITCH_BYTES 256u	/* of runtime.systemstack */
+#define STANDING_BYTES_MAX 512u /* of an interpreter's frame, and of what is below it */
 #define STANDING_WORDS 16u
 #define MADE_CODE_BYTES (UINT64_C(256) << 20) /* a JIT compiler keeps its code together */
 
@@ -86,7 +86,8 @@ static uint64_t called_at(struct unwinder *u, uint64_t address)
 	return address + (uint64_t)(int64_t)by;
 }
 
-/* True if the function that was called there calls the code at `callee`, in its first instructions at least. */
+/* True if the function that was called there calls the code at `callee`, in its first instructions at least.
+ */
 static bool leads_to(struct unwinder *u, uint64_t return_address, uint64_t callee)
 {
 	uint64_t function = called_at(u, return_address), target;
@@ -104,9 +105,9 @@ static bool leads_to(struct unwinder *u, uint64_t return_address, uint64_t calle
 	return false;
 }
 
-/* Go's runtime.systemstack runs a function on the thread's own stack, with the frame pointer of the goroutine. Of a
- * copied stack that one is read when the goroutine may have gone on: its caller must be of a function that calls
- * systemstack. */
+/* Go's runtime.systemstack runs a function on the thread's own stack, with the frame pointer of the
+ * goroutine. Of a copied stack that one is read when the goroutine may have gone on: its caller must be of a
+ * function that calls systemstack. */
 static bool is_stale(struct unwinder *u, uint64_t from, uint64_t fp, uint64_t return_address)
 {
 	const struct cfi_memory *memory = &u->space.memory;
@@ -196,7 +197,8 @@ static void read_keep(struct unwinder *u, const struct unwind_rule *rule, uint64
 	u->read_next = (u->read_next + 1) % UNWIND_READ_KEPT;
 }
 
-/* True if the frame pointer points below the return address: it was set up there, whatever the scan has seen. */
+/* True if the frame pointer points below the return address: it was set up there, whatever the scan has seen.
+ */
 static bool has_frame_pointer(const struct unwinder *u, uint64_t cfa)
 {
 	return u->registers.value[ARCH_FP] == cfa - 16;
