@@ -32,8 +32,9 @@ static void text_place(FILE *out, const char *word, const struct kernel_function
 static void text_step(FILE *out, const struct cause_step *step, const struct kernel_function *before)
 {
 	static const char *const words[] = {"which waits for", "which loads what may come from",
-		"which others reach late, by", "which computes with what its caller has from"};
-	static const char *const shares[] = {"its stalls", "the stalls of such stores",
+		"which waits for the copy", "which others reach late, by",
+		"which computes with what its caller has from"};
+	static const char *const shares[] = {"its stalls", "the stalls of such stores", "such copies",
 		"the stalls since the barrier before", "the stalls where it is computed"};
 	struct advise_place place;
 

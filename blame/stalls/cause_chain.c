@@ -14,7 +14,7 @@
 
 const char *cause_link_name(enum cause_link link)
 {
-	static const char *const names[] = {"wait", "memory", "barrier", "call"};
+	static const char *const names[] = {"wait", "memory", "copy", "barrier", "call"};
 
 	return names[link];
 }
@@ -214,6 +214,47 @@ static void through_memory(const struct kernel_function *function, uint32_t at, 
 	dependency_slice_free(slice);
 }
 
+/* What waited for the instruction: so much there is to explain. */
+static double waited_for(const struct kernel_function *function, uint32_t at)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < function->causes.count; i++) {
+		const struct cause *cause = &function->causes.list[i];
+
+		if (cause->define == at && (cause->use != at || cause->class == CAUSE_BARRIER))
+			sum += cause->samples;
+	}
+	return sum;
+}
+
+static bool is_copy(const void *own, uint32_t at)
+{
+	const struct kernel_code *code = own;
+
+	return code->instructions[at].kind == GPU_KIND_COPY;
+}
+
+/* A copy does not stall: it is as long under way as the barrier that it tells is waited for. */
+static void through_copy(const struct kernel_function *function, uint32_t at, struct parse_budget *budget,
+	struct candidate *best)
+{
+	const struct gpu_instruction *in = &function->code.instructions[at];
+	struct dependency_slice *slice;
+	const struct dependency *edges;
+	struct error ignored;
+	size_t count = 0;
+
+	if (in->kind != GPU_KIND_BARRIER || in->space != GPU_SPACE_SHARED)
+		return;
+	slice = dependency_slice_new(&function->code.flow, LINK_REACH, budget);
+	if (slice &&
+		dependency_slice_nearest(slice, at, is_copy, &function->code, &edges, &count, &ignored) == 0)
+		for (size_t e = 0; e < count; e++)
+			candidate_take(best, function, edges[e].define, waited_for(function, at));
+	dependency_slice_free(slice);
+}
+
 /* A source line between barriers: its stalls, and its instruction that stalls most. */
 struct late_line {
 	const char *file;
@@ -371,26 +412,12 @@ static const struct cause *next_cause(const struct kernel_function *function, ui
 	return cause;
 }
 
-/* What waited for the instruction: so much there is to explain. */
-static double waited_for(const struct kernel_function *function, uint32_t at)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < function->causes.count; i++) {
-		const struct cause *cause = &function->causes.list[i];
-
-		if (cause->define == at && (cause->use != at || cause->class == CAUSE_BARRIER))
-			sum += cause->samples;
-	}
-	return sum;
-}
-
 /* Through memory, a barrier or a call, to a place that waits itself, as long as a part of what is to be
  * explained. *weight: how long. */
 static bool link_find(const struct kernel *kernel, const struct kernel_function *function, uint32_t at,
 	struct cause_step *step, double *weight)
 {
-	struct candidate found[] = {[CAUSE_LINK_CALL] = {.function = NULL}};
+	struct candidate found[CAUSE_LINKS] = {{.function = NULL}};
 	double waited = waited_for(function, at);
 	struct parse_budget budget;
 
@@ -398,9 +425,10 @@ static bool link_find(const struct kernel *kernel, const struct kernel_function 
 		return false;
 	parse_budget_allow(&budget, LINK_STEPS, 0);
 	through_memory(function, at, &budget, &found[CAUSE_LINK_MEMORY]);
+	through_copy(function, at, &budget, &found[CAUSE_LINK_COPY]);
 	through_barrier(function, at, &budget, &found[CAUSE_LINK_BARRIER]);
 	through_call(kernel, function, at, &budget, &found[CAUSE_LINK_CALL]);
-	for (enum cause_link link = CAUSE_LINK_MEMORY; link <= CAUSE_LINK_CALL && !budget.spent; link++) {
+	for (enum cause_link link = CAUSE_LINK_MEMORY; link < CAUSE_LINKS && !budget.spent; link++) {
 		const struct candidate *best = &found[link];
 
 		/* Many wait at a barrier for few, who may be late by many instructions. */

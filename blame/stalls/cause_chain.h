@@ -8,6 +8,7 @@
  * A step may also lead on
  *
  *   through memory    a load of local or shared memory: to the store that it reads, if that one waited
+ *   through copies    a wait for a barrier in memory (SYNCS): to the copy on which it is told
  *   through barriers  a barrier: to the line that stalls most since the barrier before, since the
  *                     threads that are waited for are late by that
  *   through calls     what a device function computes with was handed over: to where its caller computed it
@@ -25,8 +26,15 @@
 
 #define CAUSE_CHAIN_MAX 8u /* steps: further back the share of the hotspot that is explained is small */
 
-enum cause_link { CAUSE_LINK_WAIT, CAUSE_LINK_MEMORY, CAUSE_LINK_BARRIER, CAUSE_LINK_CALL };
-const char *cause_link_name(enum cause_link link); /* wait memory barrier call */
+enum cause_link {
+	CAUSE_LINK_WAIT,
+	CAUSE_LINK_MEMORY,
+	CAUSE_LINK_COPY,
+	CAUSE_LINK_BARRIER,
+	CAUSE_LINK_CALL,
+	CAUSE_LINKS
+};
+const char *cause_link_name(enum cause_link link); /* wait memory copy barrier call */
 
 struct cause_step {
 	enum cause_link link;
@@ -34,7 +42,8 @@ struct cause_step {
 	uint32_t at;				/* and its instruction */
 	const struct cause *cause; /* of a wait: the step before waited for cause->define; else NULL */
 	/* Of a wait: part of the stalls of cause->use that this cause explains; else: of the stalls of all
-	 * stores that the load may read, of all between the barriers, of all places that compute the operand.
+	 * stores that the load may read, of all such copies alike, of all between the barriers, of all places
+	 * that compute the operand.
 	 */
 	double share;
 };

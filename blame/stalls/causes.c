@@ -60,6 +60,7 @@ static bool can_cause(enum question question, const struct gpu_instruction *in)
 	switch (question) {
 	case ASK_MEMORY:
 		return in->kind == GPU_KIND_OPAQUE || in->kind == GPU_KIND_COPY ||
+		       (in->kind == GPU_KIND_BARRIER && in->space == GPU_SPACE_SHARED) || /* of a copy */
 		       ((KINDS_MEMORY >> in->kind & 1) && is_far);
 	case ASK_UNDER_WAY:
 		return in->counts || has_token(&in->defines);

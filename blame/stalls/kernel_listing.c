@@ -270,19 +270,35 @@ static void take_causes(struct maker *maker, size_t number, uint32_t at)
 			false);
 }
 
-/* An instruction that many wait for, and that does not stall itself (AMD's loads): the wait for its operands
- * is the next step of the chain. */
-static void take_feeding(struct maker *maker, size_t number, uint32_t at)
+/* Where the step leads from an instruction that does not wait for another one itself. */
+static uint32_t place_of_step(const struct maker *maker, const struct cause_step *step)
+{
+	uint32_t first = maker->first[step->function - maker->kernel->functions];
+
+	/* of AMD's loads the step is the wait for their operands, not what that one waits for */
+	return first + (step->link == CAUSE_LINK_WAIT ? step->cause->use : step->at);
+}
+
+/* An instruction that many wait for, and that waits for no other itself: what delays it is the next step of
+ * the chain (cause_chain.h). */
+static void take_feeding(struct maker *maker, size_t number, uint32_t define)
 {
 	const struct kernel_function *function = &maker->kernel->functions[number];
-	uint32_t first = maker->first[number];
-	struct listing_instruction *of = &maker->listing->instructions[first + at];
+	struct kernel_listing *listing = maker->listing;
+	uint32_t at = maker->first[number] + define, to;
+	struct listing_instruction *of = &listing->instructions[at];
 	struct cause_step steps[CAUSE_CHAIN_MAX];
 
-	if (of->source_count || !cause_chain_find(maker->kernel, function, at, steps) ||
-		steps[0].link != CAUSE_LINK_WAIT || steps[0].cause->use == at)
+	if (of->source_count > 1 || (of->source_count && listing->sources[of->first_source].at != at) ||
+		!cause_chain_find(maker->kernel, function, define, steps))
 		return;
-	add_source(maker, of, first + steps[0].cause->use, steps[0].share, true);
+	to = place_of_step(maker, steps);
+	if (to == at)
+		return;
+	if (of->source_count)
+		listing->sources[of->first_source] = (struct listing_source){to, steps[0].share, true};
+	else
+		add_source(maker, of, to, steps[0].share, true);
 }
 
 static void take_waits(struct maker *maker, size_t number)
@@ -293,7 +309,7 @@ static void take_waits(struct maker *maker, size_t number)
 	for (uint32_t at = 0; at < function->code.count; at++)
 		take_causes(maker, number, at);
 	for (size_t i = 0; i < causes->count; i++)
-		if (causes->list[i].class != CAUSE_SELF && causes->list[i].define != causes->list[i].use &&
+		if (causes->list[i].class != CAUSE_SELF &&
 			causes->list[i].samples >= FEEDING_LEAST * maker->kernel->total)
 			take_feeding(maker, number, causes->list[i].define);
 }

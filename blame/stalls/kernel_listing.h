@@ -73,7 +73,8 @@ struct listing_instruction {
 struct listing_source {
 	uint32_t at;	 /* number of it in the listing */
 	double share;	 /* of the other's stalls, 0 to 1 */
-	bool is_feeding; /* the other does not stall: this is the wait for its operands (cause_chain.h) */
+	bool is_feeding; /* the other waits for none itself: a link of the chain (cause_chain.h), or the wait
+			  * for its operands; the share is of what the link has */
 };
 
 struct listing_function {

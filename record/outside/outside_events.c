@@ -28,7 +28,7 @@
 #include "store/base/array.h"
 #include "store/base/fd_limit.h"
 
-#define DATA_BYTES (512u * 1024u) /* of a ring: what perf_event_mlock_kb allows */
+#define DATA_BYTES (4096u * 1024u) /* of a ring: what perf_event_mlock_kb allows */
 #define DATA_BYTES_LEAST (128u * 1024u)
 #define DESCRIPTORS_KEPT 64u /* for memories, pipes and files */
 #define CPUS_ABSENT 64u	     /* numbers in a row that are no processor: none comes behind them */

@@ -247,6 +247,7 @@ static struct unwind_space space_of(struct outside_target *target)
 		.module_find = module_of,
 		.context = target,
 		.is_go = target->modules.is_go,
+		.is_copy = true,
 		.loader_begin = target->shared->loader_begin,
 		.loader_end = target->shared->loader_end};
 }

@@ -7,6 +7,7 @@ set -euo pipefail
 gpu=$HPCT_SOURCE/tests/gpu
 # waits RUN BINARY KERNEL : offsets, reasons and weights from stdin
 waits() {
+	local offset reason weight
 	{
 		printf 'kernel\toffset\treason\tweight\tnot_issued\ttime_ns\tend_ns\n'
 		printf '%s\t\t\t\t\t1000\t900000\n' "$3"
@@ -45,6 +46,13 @@ same "through a call" "handed+128 FMUL call 89.89;handed+112 LDG GMEM 100.00" "$
 hpct-advise called.hpct >called || fail "text"
 check "in words" grep -qE '^ +which computes with what its caller has from 0x80 FMUL in handed at .*links.cu:13 \(89.9 % of the stalls where it is computed\)$' called
 check "back to the root" grep -qE '^ +which waits for 0x70 LDG at .*links.cu:12 \(GMEM, 100.0 % of its stalls\): the root$' called
+
+# A barrier in memory is told by the bulk copy into shared memory, whether the wait counts as long or short.
+for reason in short_scoreboard long_scoreboard; do
+	waits $reason operations _Z8clustersPfPKfi <<<"0x2f0 $reason 900
+0x2f0 selected 300"
+	same "through a copy, $reason" "560 UBLKCP copy 100.00" "$(chain $reason 0x2e0 0x2f0)"
+done
 
 # Local memory by its address: the load at 0x1450 of R1 + 0x5c reads what 0x15e0 stored there in the round before, and
 # nothing of the store of R1 + 0xac just above it, though that waits longer.

@@ -113,6 +113,25 @@ LC_ALL=C.UTF-8 hpct-view intel.hpct --print 120x36 --keys 'VVb<Enter>' >screen #
 check "no lines is said" grep -q '^ No lines: -lineinfo' screen
 check "the message: $(sed -n 3,20p screen)" grep -qE '1e8 100%┌▸ send \$4' screen
 check "what waits for it" grep -qE '^> +95\.74 +90 G.* GMEM 100% +238     └─ mad' screen
+# Arrows go on through barriers, and from device functions to their callers.
+for case in 'passed 0x180 barrier 3000 0x160 long_scoreboard 600' 'handed 0x110 wait 500 0x80 long_scoreboard 800 0x60 long_scoreboard 90'; do
+	read -ra words <<<"$case"
+	{
+		printf 'kernel\toffset\treason\tweight\n'
+		for ((i = 1; i < ${#words[@]}; i += 3)); do
+			printf '%s\t%s\t%s\t%s\n' "${words[0]}" "${words[i]}" "${words[i + 1]}" "${words[i + 2]}"
+		done
+	} >links.rows
+	rm -rf links.hpct
+	hpct-import --from gpu-samples links.rows --binary "$gpu/links-sm90.cubin" -o links.hpct || fail "import of ${words[0]}"
+	LC_ALL=C.UTF-8 hpct-view links.hpct --print 80x36 --keys 'VVb<Enter>}<Enter>' >"${words[0]}.screen"
+	LC_ALL=C.UTF-8 hpct-view links.hpct --print 80x36 --keys 'VVb<Enter>' >"${words[0]}.first"
+done
+check "who is late at the barrier" grep -qE ' 160 100%┌▸ FADD' passed.first
+check "the barrier" grep -qE '^> +8.* 180     └─ BAR' passed.first
+check "what the caller computes" grep -qE ' 80 +90%┌▸ FMUL' handed.screen
+check "past the heading of the function: $(grep -n calls handed.screen)" grep -qE '^ calls scaled .*│' handed.screen
+check "what waits for that" grep -qE '^> .* 10     └─ FMUL R0 <- R0 R5' handed.screen
 # Without the code there is a sentence.
 hpct-import --from gpu-samples rows -o bare.hpct || fail "import without code"
 hpct-view bare.hpct --print 120x36 --keys 77 >screen || fail "no code"

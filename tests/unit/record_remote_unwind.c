@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -143,6 +144,103 @@ static void test_who_has_ended_refuses_nothing(void **state)
 	assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
+/* A child with the same memory that has ended and was not waited for. */
+static pid_t ended_child(void)
+{
+	siginfo_t info;
+	pid_t child = fork();
+
+	if (!child)
+		_exit(0);
+	assert_true(child > 0);
+	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	return child;
+}
+
+/* Code and constants as the files have them; what the process may have written is not known. */
+static void memory_stands_in(void)
+{
+	static char written[64];
+	uint8_t bytes[64];
+
+	assert_int_equal(
+		remote_unwind_modules_memory(&modules, (uintptr_t)qsort, bytes, sizeof(bytes)), 0);
+	assert_memory_equal(bytes, (const void *)(uintptr_t)qsort, sizeof(bytes));
+	assert_int_equal(
+		remote_unwind_modules_memory(&modules, (uintptr_t)memory_stands_in, bytes, sizeof(bytes)), 0);
+	assert_memory_equal(bytes, (const void *)(uintptr_t)memory_stands_in, sizeof(bytes));
+	assert_int_not_equal(
+		remote_unwind_modules_memory(&modules, (uintptr_t)written, bytes, sizeof(bytes)), 0);
+	rows_find();
+}
+
+static void test_files_stand_in_for_who_has_ended(void **state)
+{
+	static struct mapped_files files;
+	struct remote_unwind_modules parent;
+	bool is_new;
+	pid_t child;
+
+	(void)state;
+	modules_read();
+	parent = modules;
+	child = ended_child();
+	modules = (struct remote_unwind_modules){.pid = (uint32_t)child, .files = &files};
+	remote_unwind_modules_inherit(&modules, &parent);
+	assert_int_equal(remote_unwind_modules_read(&modules, &is_new), 0);
+	assert_false(is_new);
+	assert_true(modules.is_gone);
+	memory_stands_in();
+	remote_unwind_modules_fini(&parent);
+	mapped_files_fini(&files);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+/* What the kernel tells of each mapping of code, here as /proc/self/maps has it; inodes are `shift` higher. */
+static void mappings_tell(uint64_t shift)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[4352], path[4096];
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps)) {
+		unsigned long begin, offset, inode;
+		char access[8];
+
+		if (sscanf(line, "%lx-%*x %7s %lx %*s %lu %4095s", &begin, access, &offset, &inode, path) ==
+				5 &&
+			access[2] == 'x')
+			remote_unwind_modules_mapped(&modules, begin, offset, inode + shift, path);
+	}
+	fclose(maps);
+}
+
+static void test_mappings_stand_in_for_a_list(void **state)
+{
+	static struct mapped_files files;
+	bool is_new;
+	pid_t child;
+
+	(void)state;
+	modules_read();
+	remote_unwind_modules_fini(&modules);
+	child = ended_child();
+	modules = (struct remote_unwind_modules){.pid = (uint32_t)child, .files = &files};
+	mappings_tell(1); /* other files stand at these paths by now */
+	remote_unwind_modules_read(&modules, &is_new);
+	assert_null(remote_unwind_modules_find(&modules, (uintptr_t)qsort));
+	mappings_tell(0);
+	assert_int_equal(remote_unwind_modules_read(&modules, &is_new), 0);
+	assert_true(is_new);
+	for (unsigned i = 0; i < modules.count; i++)
+		assert_int_equal(modules.list[i].cfi.slot, i);
+	memory_stands_in();
+	assert_int_equal(remote_unwind_modules_read(&modules, &is_new), 0);
+	assert_false(is_new);
+	mapped_files_fini(&files);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
 /* A stack is read to its end, wherever that is, by one call. */
 static void test_what_is_there_is_read(void **state)
 {
@@ -173,6 +271,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_places_between_modules, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_what_is_there_is_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_who_has_ended_refuses_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_files_stand_in_for_who_has_ended, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_mappings_stand_in_for_a_list, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -717,6 +717,81 @@ static void test_made_code_calls_into_files(void **state)
 	munmap(made, 4096);
 }
 
+/* V8's builtins have no tables, and a scan may miss where their frame pointer comes from: it is below the return
+ * address, where the register says. Then the code that called them is found by it. */
+static void test_a_frame_pointer_is_below_the_return_address(void **state)
+{
+	static const uint8_t jumps[] = {0xff, 0xd1, 0xff, 0xe0};
+	uint8_t *made =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct arch_registers start = {.known = ARCH_ALL_KNOWN};
+	uint64_t words[8] = {0}, after_call;
+
+	(void)state;
+	down(1, walk_here);
+	after_call = (uintptr_t)theirs[1];
+	memcpy(made + 64, jumps, sizeof(jumps));
+	code_around = 16;
+	words[0] = (uintptr_t)&words[4];
+	words[1] = (uintptr_t)&made[64 + 2];
+	words[5] = after_call;
+	unwinder.space.fence_begin = after_call - 1;
+	unwinder.space.fence_end = after_call;
+	unwind_cache_clear(&unwinder);
+	start.value[ARCH_PC] = (uintptr_t)without_a_table_calls;
+	start.value[ARCH_SP] = start.value[ARCH_FP] = (uintptr_t)words;
+	for (unsigned walks = 0; walks < 2; walks++) {
+		assert_int_equal(unwind_walk(&unwinder, &start), UNWIND_FULL);
+		assert_int_equal(unwinder.count, 2);
+		assert_int_equal(frames[1].address, &made[64 + 1]);
+	}
+	munmap(made, 4096);
+}
+
+/* A table that goes on to give the old place of a frame pointer that was popped, as compilers make them. */
+__asm__(".text\n"
+	"pops: .cfi_startproc\n"
+	"push %rbp\n"
+	".cfi_def_cfa_offset 16\n"
+	".cfi_offset 6, -16\n"
+	"pop %rbp\n"
+	".cfi_def_cfa_offset 8\n"
+	".globl pops_end\n"
+	"pops_end: ret\n"
+	".cfi_endproc\n");
+extern const uint8_t pops_end[];
+static uint64_t copy_low;
+
+static int copy_read(void *context, uint64_t address, void *to, size_t bytes)
+{
+	return address < copy_low && copy_low - address < 4096 ? -1 : safe_read(context, address, to, bytes);
+}
+
+/* Of a copied stack there is nothing below the stack pointer: the register has it. */
+static void test_what_was_popped_is_in_the_register(void **state)
+{
+	struct arch_registers start = {.known = ARCH_ALL_KNOWN};
+	uint64_t words[8] = {0}, after_call;
+
+	(void)state;
+	down(1, walk_here);
+	after_call = (uintptr_t)theirs[1];
+	words[4] = after_call;
+	copy_low = (uintptr_t)&words[4];
+	unwinder.space.memory.low = copy_low;
+	unwinder.space.memory.high = (uintptr_t)(words + 8);
+	unwinder.space.memory.read = copy_read;
+	unwinder.space.fence_begin = after_call - 1;
+	unwinder.space.fence_end = after_call;
+	unwind_cache_clear(&unwinder);
+	start.value[ARCH_PC] = (uintptr_t)pops_end;
+	start.value[ARCH_SP] = copy_low;
+	start.value[ARCH_FP] = 0x1234;
+	assert_int_equal(unwind_walk(&unwinder, &start), UNWIND_FULL);
+	assert_int_equal(unwinder.count, 1);
+	assert_int_equal(unwinder.registers.value[ARCH_FP], 0x1234);
+}
+
 /* Where nothing lies, or a function begins that nobody has called there, a stack ends. */
 static void test_a_planted_address_ends_a_stack(void **state)
 {
@@ -837,6 +912,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup(test_a_frame_is_known_by_one_that_was_read, set_up),
 		cmocka_unit_test_setup(test_made_code_is_read_once, set_up),
 		cmocka_unit_test_setup(test_made_code_calls_into_files, set_up),
+		cmocka_unit_test_setup(test_a_frame_pointer_is_below_the_return_address, set_up),
+		cmocka_unit_test_setup(test_what_was_popped_is_in_the_register, set_up),
 		cmocka_unit_test_setup(test_a_planted_address_ends_a_stack, set_up),
 #endif
 		cmocka_unit_test(test_calls_are_recognized),

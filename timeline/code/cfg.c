@@ -52,11 +52,12 @@ struct cfg_builder {
 	struct cfg *cfg;
 	struct cfg_area areas[CFG_RANGES_MAX];
 	unsigned area_count;
-	struct cfg_list work;	   /* uint64_t: addresses to decode */
-	struct cfg_list transfers; /* struct cfg_transfer */
-	struct cfg_list links;	   /* struct cfg_link */
-	struct cfg_list jumps;	   /* uint64_t: indirect jumps not yet examined */
-	struct cfg_list unknown;   /* uint64_t: indirect jumps without a known table */
+	struct cfg_list work;	      /* uint64_t: addresses to decode */
+	struct cfg_list transfers;    /* struct cfg_transfer */
+	struct cfg_list links;	      /* struct cfg_link */
+	struct cfg_list jumps;	      /* uint64_t: indirect jumps not yet examined */
+	struct cfg_list unknown;      /* uint64_t: indirect jumps without a known table */
+	struct jump_effects *effects; /* NULL: no jump was examined, or no memory */
 	bool failed;
 };
 
@@ -299,10 +300,13 @@ static void follow_jump(struct cfg_builder *builder, uint64_t jump)
 	const struct cfg_area *area = area_of(builder, jump);
 	struct jump_window window = {area->bytes, area->marks, area->begin, area->size};
 	struct jump_table table;
+	bool is_listed = follow_list(builder, jump);
 
-	if (follow_list(builder, jump) ||
-		(jump_table_find(builder->decoder, &window, jump, builder->budget, &table) &&
-			follow_table(builder, &table, jump)))
+	if (!is_listed && !builder->effects)
+		builder->effects = calloc(1, sizeof *builder->effects);
+	if (is_listed || (jump_table_find(builder->decoder, &window, jump, builder->effects, builder->budget,
+				  &table) &&
+				 follow_table(builder, &table, jump)))
 		builder->cfg->tables++;
 	else
 		add_address(builder, &builder->unknown, jump);
@@ -606,6 +610,7 @@ static void builder_fini(struct cfg_builder *builder)
 	free(builder->links.items);
 	free(builder->jumps.items);
 	free(builder->unknown.items);
+	free(builder->effects);
 }
 
 int cfg_build(

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define WINDOW 400u	 /* instructions followed: a table's address may be loaded before the loop */
+#define WINDOW_NEAR 64u	 /* most tables' are, and bounds, within these: decoding is dear */
 #define BOUND_WINDOW 48u /* between the comparison and the jump */
 
 enum value_kind { VALUE_UNKNOWN, VALUE_ADDRESS, VALUE_ENTRY, VALUE_TARGET };
@@ -153,25 +154,55 @@ static bool finish(struct trace *trace, const struct effect *effect, struct jump
 	return true;
 }
 
-bool jump_table_find(struct decoder *decoder, const struct jump_window *window, uint64_t jump,
-	struct parse_budget *budget, struct jump_table *table)
+static void effect_get(struct decoder *decoder, const struct jump_window *window, size_t at,
+	struct jump_effects *effects, struct effect *effect)
+{
+	uint64_t address = window->begin + at, place = address % JUMP_EFFECTS;
+
+	if (effects && effects->address[place] == address + 1) {
+		*effect = effects->effect[place];
+		return;
+	}
+	decoder_effect(decoder, window->bytes + at, window->size - at, address, effect);
+	if (!effects)
+		return;
+	effects->address[place] = address + 1;
+	effects->effect[place] = *effect;
+}
+
+/* The same by at most so many instructions before the jump. *is_cut: there are more. */
+static bool find(struct decoder *decoder, const struct jump_window *window, uint64_t jump,
+	struct jump_effects *effects, struct parse_budget *budget, unsigned most, bool *is_cut,
+	struct jump_table *table)
 {
 	size_t at = (size_t)(jump - window->begin), first = at;
 	struct trace trace = {.at = 0};
 	struct effect effect;
 
-	for (unsigned i = 0; i < WINDOW && first > 0;) {
+	for (unsigned i = 0; i < most && first > 0;) {
 		first--;
 		i += window->starts[first] & 1;
 	}
+	*is_cut = first > 0;
 	for (size_t i = first; i < at; i++) {
 		if (!(window->starts[i] & 1))
 			continue;
 		if (!parse_budget_step(budget))
 			return false;
-		decoder_effect(decoder, window->bytes + i, window->size - i, window->begin + i, &effect);
+		effect_get(decoder, window, i, effects, &effect);
 		step(&trace, &effect);
 	}
-	decoder_effect(decoder, window->bytes + at, window->size - at, jump, &effect);
+	effect_get(decoder, window, at, effects, &effect);
 	return finish(&trace, &effect, table);
+}
+
+bool jump_table_find(struct decoder *decoder, const struct jump_window *window, uint64_t jump,
+	struct jump_effects *effects, struct parse_budget *budget, struct jump_table *table)
+{
+	bool is_cut;
+
+	if (find(decoder, window, jump, effects, budget, WINDOW_NEAR, &is_cut, table))
+		return true;
+	return is_cut && !budget->spent &&
+	       find(decoder, window, jump, effects, budget, WINDOW, &is_cut, table);
 }

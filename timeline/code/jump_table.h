@@ -31,8 +31,17 @@ struct jump_window {
 	size_t size;
 };
 
-/* The table of the jump at `jump` (in the window). False: unknown form, or a spent budget. */
+/* What instructions of one function leave in registers, for its further jumps: an interpreter has hundreds of
+ * them, each soon after another. By place; all zeros at first. */
+#define JUMP_EFFECTS 4096u
+struct jump_effects {
+	uint64_t address[JUMP_EFFECTS]; /* + 1; 0: none */
+	struct effect effect[JUMP_EFFECTS];
+};
+
+/* The table of the jump at `jump` (in the window). `effects`: of the same function; NULL: none are kept.
+ * False: unknown form, or a spent budget. */
 bool jump_table_find(struct decoder *decoder, const struct jump_window *window, uint64_t jump,
-	struct parse_budget *budget, struct jump_table *table);
+	struct jump_effects *effects, struct parse_budget *budget, struct jump_table *table);
 
 #endif

@@ -77,6 +77,13 @@ static const struct launch_samples_row *rows_of(const struct profile_launches *l
 	return launches->samples ? launch_samples_rows(launches->samples, count) : NULL;
 }
 
+static const struct launch_samples_expected *expected_of(
+	const struct profile_launches *launches, size_t *count)
+{
+	*count = 0;
+	return launches->samples ? launch_samples_expected(launches->samples, count) : NULL;
+}
+
 static int mark(struct window *window, uint32_t metric, struct error *error)
 {
 	return window_put_weight(window,
@@ -87,12 +94,12 @@ static int mark(struct window *window, uint32_t metric, struct error *error)
 static int mark_computed(const struct profile_launches *launches, struct window *window, struct error *error)
 {
 	size_t rows, expected;
-	bool has_rows = rows_of(launches, &rows) && rows;
 	int rc = 0;
 
-	if (!has_rows || !launches->wanted)
+	rows_of(launches, &rows);
+	expected_of(launches, &expected);
+	if (!rows || !launches->wanted)
 		return 0;
-	launch_samples_expected(launches->samples, &expected);
 	rc = mark(window, gpu_metric_number(launches->run, GPU_METRIC_GINST), error);
 	if (rc == 0 && launches->period)
 		rc = mark(window, gpu_metric_number(launches->run, GPU_METRIC_TOT), error);
@@ -131,10 +138,9 @@ static struct run_context place_of(const struct run *run, const struct launch_sa
 
 void profile_launches_expand(const struct profile_launches *launches)
 {
-	size_t count, expected_count = 0;
+	size_t count, expected_count;
 	const struct launch_samples_row *rows = rows_of(launches, &count);
-	const struct launch_samples_expected *expected =
-		rows ? launch_samples_expected(launches->samples, &expected_count) : NULL;
+	const struct launch_samples_expected *expected = expected_of(launches, &expected_count);
 
 	for (size_t i = 0; i < count; i++)
 		place_of(launches->run, &rows[i]);
@@ -205,10 +211,9 @@ static bool add_row(const struct adding *to, const struct launch_samples_row *ro
 int profile_launches_add(const struct profile_launches *launches, struct scope_sums *sums,
 	const struct profile *profile, struct error *error)
 {
-	size_t count, expected_count = 0;
+	size_t count, expected_count;
 	const struct launch_samples_row *rows = rows_of(launches, &count);
-	const struct launch_samples_expected *expected =
-		rows ? launch_samples_expected(launches->samples, &expected_count) : NULL;
+	const struct launch_samples_expected *expected = expected_of(launches, &expected_count);
 	const struct adding to = {launches, sums, profile, calloc(profile->metric_count + 1, sizeof(double))};
 	bool ok = to.carry != NULL;
 

@@ -27,7 +27,8 @@
 #define FORWARDS 16384u /* functions of one pass: a power of two */
 #define MADE_MAX 16u	/* functions that one operator makes */
 #define PLACES 64u	/* words of a RecordFunction that may be the number */
-#define PLACE_MATCHES 32u
+#define PLACE_MATCHES 16u
+#define NUMBER_LEAST 32u /* smaller ones may be anything */
 #define PLACE_TRIALS 4096u
 
 /* A backward function as autograd identifies it: by the thread that made it, and the thread's count. */
@@ -126,7 +127,7 @@ static void place_search(const void *function)
 	const uint64_t *words = function;
 	uint64_t number = peek();
 
-	if (number < 64 || words_of(function) < PLACES || atomic_flag_test_and_set(&is_searching))
+	if (number < NUMBER_LEAST || words_of(function) < PLACES || atomic_flag_test_and_set(&is_searching))
 		return;
 	if (number != search.last && search.trials < PLACE_TRIALS) {
 		bool is_found = false;

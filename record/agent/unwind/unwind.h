@@ -48,6 +48,7 @@ struct unwind_space {
 	/* Of code outside all modules, signal safe; false: nothing. NULL: none. */
 	bool (*told_find)(uint64_t pc, struct unwind_told *told);
 	bool is_go;	       /* Go's code: switches stacks below a frame pointer, inserts calls */
+	bool is_copy;	       /* the memory is a copy of one stack: what others hold is of later by now */
 	uint64_t loader_begin; /* the dynamic loader: its entry code has no CFI and ends a stack */
 	uint64_t loader_end;
 };

@@ -14,6 +14,8 @@
 #define CALLED_STACK_MAX 4096u			    /* bytes in which a caller is sought */
 #define CALLED_CODE_MAX 65536u			    /* of a function */
 #define CALLED_SCANS_MAX 16u			    /* of functions: each may be 3000 instructions long */
+#define SWITCHING_BYTES 4096u			    /* of a function of Go's runtime that switches the stack */
+#define SWITCH_BYTES 256u			    /* of runtime.systemstack */
 #define STANDING_BYTES_MAX 512u			    /* of an interpreter's frame, and of what is below it */
 #define STANDING_WORDS 16u
 #define MADE_CODE_BYTES (UINT64_C(256) << 20) /* a JIT compiler keeps its code together */
@@ -69,6 +71,48 @@ static bool is_injected(struct unwinder *u, uint64_t pc)
 static bool is_switched(struct unwinder *u)
 {
 	return u->space.is_go && u->switched++ < SWITCHED_MAX;
+}
+
+/* Target of the direct call before `address`. 0: none. */
+static uint64_t called_at(struct unwinder *u, uint64_t address)
+{
+	uint8_t code[5];
+	int32_t by;
+
+	if (u->space.memory.read(u->space.memory.context, address - sizeof(code), code, sizeof(code)) ||
+		code[0] != 0xe8)
+		return 0;
+	memcpy(&by, code + 1, sizeof(by));
+	return address + (uint64_t)(int64_t)by;
+}
+
+/* True if the function that was called there calls the code at `callee`, in its first instructions at least. */
+static bool leads_to(struct unwinder *u, uint64_t return_address, uint64_t callee)
+{
+	uint64_t function = called_at(u, return_address), target;
+	uint8_t code[SWITCHING_BYTES];
+	int32_t by;
+
+	if (!function || u->space.memory.read(u->space.memory.context, function, code, sizeof(code)))
+		return false;
+	for (unsigned at = 0; at + 5 <= sizeof(code); at++) {
+		memcpy(&by, code + at + 1, sizeof(by));
+		target = function + at + 5 + (uint64_t)(int64_t)by;
+		if (code[at] == 0xe8 && target <= callee && callee - target < SWITCH_BYTES)
+			return true;
+	}
+	return false;
+}
+
+/* Go's runtime.systemstack runs a function on the thread's own stack, with the frame pointer of the goroutine. Of a
+ * copied stack that one is read when the goroutine may have gone on: its caller must be of a function that calls
+ * systemstack. */
+static bool is_stale(struct unwinder *u, uint64_t from, uint64_t fp, uint64_t return_address)
+{
+	const struct cfi_memory *memory = &u->space.memory;
+
+	return u->space.is_go && u->space.is_copy && (fp < memory->low || fp >= memory->high) &&
+	       !leads_to(u, return_address, from);
 }
 
 /* Return address of a function that has pushed nothing. 0 or negative. */
@@ -152,23 +196,30 @@ static void read_keep(struct unwinder *u, const struct unwind_rule *rule, uint64
 	u->read_next = (u->read_next + 1) % UNWIND_READ_KEPT;
 }
 
+/* True if the frame pointer points below the return address: it was set up there, whatever the scan has seen. */
+static bool has_frame_pointer(const struct unwinder *u, uint64_t cfa)
+{
+	return u->registers.value[ARCH_FP] == cfa - 16;
+}
+
 /* Where the rule's guess leads to; false: to no place after a call. */
 static bool guess_follow(
 	struct unwinder *u, const struct unwind_rule *rule, bool anywhere, struct unwind_caller *caller)
 {
 	const struct cfi_memory *memory = &u->space.memory;
 	const uint64_t *value = u->registers.value;
+	int16_t fp_words;
 	uint64_t cfa;
 
 	caller->fp = value[ARCH_FP];
 	if (!(rule->flags & RULE_PROLOGUE_SCAN) || !base_find(u, rule, &caller->base))
 		return false;
 	caller->cfa = cfa = caller->base + (uint64_t)(int64_t)rule->cfa_offset;
+	fp_words = !rule->fp_words && has_frame_pointer(u, cfa) ? -2 : rule->fp_words;
 	return !(cfa % 8 || cfa <= value[ARCH_SP] ||
 		 (caller->base != value[ARCH_SP] && cfa - value[ARCH_SP] > PROLOGUE_SCAN_FRAME_MAX) ||
 		 cfi_word_read(memory, cfa - 8, &caller->pc) ||
-		 (rule->fp_words &&
-			 cfi_word_read(memory, cfa + (uint64_t)(rule->fp_words * 8L), &caller->fp)) ||
+		 (fp_words && cfi_word_read(memory, cfa + (uint64_t)(fp_words * 8L), &caller->fp)) ||
 		 !is_return_address(u, caller->pc, anywhere || rule->slot == UNWIND_NO_SLOT));
 }
 
@@ -178,19 +229,6 @@ static bool is_hopeless(const struct unwinder *u, uint64_t pc)
 		if (u->hopeless[i] == pc)
 			return true;
 	return false;
-}
-
-/* Target of the direct call before `address`. 0: none. */
-static uint64_t called_at(struct unwinder *u, uint64_t address)
-{
-	uint8_t code[5];
-	int32_t by;
-
-	if (u->space.memory.read(u->space.memory.context, address - sizeof(code), code, sizeof(code)) ||
-		code[0] != 0xe8)
-		return 0;
-	memcpy(&by, code + 1, sizeof(by));
-	return address + (uint64_t)(int64_t)by;
 }
 
 /* The word at `at` of the stack is the return address of a call of the function that comes to `next` with
@@ -271,7 +309,7 @@ static bool step_prologue_scan(struct unwinder *u, uint64_t pc, bool exact, bool
 	if (!guess_follow(u, rule, anywhere, &caller) &&
 		!guesses_follow(u, rule, pc + !exact, anywhere, &caller))
 		return false;
-	if (caller.base == value[ARCH_SP])
+	if (caller.base == value[ARCH_SP] && (rule->fp_words || !has_frame_pointer(u, caller.cfa)))
 		read_keep(u, rule, caller.pc);
 	value[ARCH_PC] = caller.pc;
 	value[ARCH_SP] = caller.cfa;
@@ -290,8 +328,8 @@ bool unwind_step_as_made(struct unwinder *u, const struct unwind_rule *rule)
 	if (!unwind_rule_has_no_cfi(rule) || u->space.is_go ||
 		(rule->flags & (RULE_PROLOGUE_SCAN | RULE_LOADED)) != RULE_PROLOGUE_SCAN ||
 		(rule->slot == UNWIND_NO_SLOT && rule->kind != RULE_MADE) || base_number(rule) != ARCH_SP ||
-		cfa % 8 || cfa <= value[ARCH_SP] || cfi_word_read(memory, cfa - 8, &caller) ||
-		!is_called(u, caller - 1) ||
+		cfa % 8 || cfa <= value[ARCH_SP] || (!rule->fp_words && has_frame_pointer(u, cfa)) ||
+		cfi_word_read(memory, cfa - 8, &caller) || !is_called(u, caller - 1) ||
 		(rule->fp_words && cfi_word_read(memory, cfa + (uint64_t)(rule->fp_words * 8L), &fp)))
 		return false;
 	value[ARCH_PC] = caller;
@@ -383,6 +421,8 @@ static enum step step_guess(struct unwinder *u, uint64_t from, bool leaf, bool *
 	pc = arch_return_address(pc);
 	if (!is_return_address(u, pc, true) && !is_interpreters(u, pc, caller_fp))
 		return !caller_fp && is_injected(u, pc) ? STEP_FULL : STEP_PARTIAL;
+	if (is_stale(u, from, fp, pc))
+		return STEP_PARTIAL;
 	called_note(u, pc - 1);
 	u->unchanged_registers = 0;
 	value[ARCH_PC] = pc;
