@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -55,10 +54,10 @@ static bool is_clock(void)
 {
 #ifdef __x86_64__
 	char name[8] = {0};
-	int may_read = 0, file;
+	int file;
 	ssize_t count;
 
-	if (prctl(PR_GET_TSC, &may_read) || may_read != PR_TSC_ENABLE)
+	if (!vdso_may_read_counter())
 		return false;
 	file = open(SOURCE, O_RDONLY | O_CLOEXEC);
 	if (file < 0)

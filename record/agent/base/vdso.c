@@ -129,6 +129,11 @@ void vdso_leave(void)
 	clock_of_kernel = clock_by_call;
 }
 
+bool vdso_may_read_counter(void)
+{
+	return clock_of_kernel != clock_by_call;
+}
+
 void vdso_init(void)
 {
 	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
