@@ -240,7 +240,8 @@ struct pass {
 	bool is_end;
 	struct {
 		uint64_t begin_ns;
-		bool is_open; /* contains a chunk of the pass */
+		bool is_open;  /* contains a chunk of the pass */
+		bool is_stale; /* one of its parts has been made since */
 	} sizes[SIZES];
 };
 
@@ -272,17 +273,22 @@ static int finish_size(struct pass *pass, unsigned size)
 		.stream = pass->stream,
 		.kind = pass->track,
 		.shift = (uint8_t)(size * STORE_ROLLUP_STEP)};
+	const bool is_stale = pass->sizes[size].is_stale;
 	unsigned least = key.shift == WHOLE_SHIFT ? 2 : PARTS_MIN;
 	int parts;
 
-	pass->sizes[size].is_open = false;
-	if (is_idle(pass, key.shift) || is_made(pass, &key))
+	pass->sizes[size].is_open = pass->sizes[size].is_stale = false;
+	if (is_idle(pass, key.shift) || (!is_stale && is_made(pass, &key)))
 		return 0;
 	parts = count_parts(&pass->source, &key, least);
 	if (parts < 0)
 		return MDB_CORRUPTED;
 	if ((unsigned)parts < least)
 		return 0;
+	/* A larger one may have been made of other parts: sums of doubles, and whether values are in order,
+	 * depend on how they are put together. */
+	for (unsigned larger = size + 1; larger < SIZES; larger++)
+		pass->sizes[larger].is_stale = true;
 	parts = make(pass->maker, &pass->source, &key);
 	return parts ? parts : store_rollup_put_made(pass->maker, &key, pass->txn, pass->dbi);
 }

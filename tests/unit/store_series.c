@@ -274,6 +274,41 @@ static void test_late(void **unused)
 	store_reader_close(reader);
 }
 
+/* Values that come late, behind rollups that are made and within larger ones that are not yet: all rollups
+ * are what the values are in the end, to the last bit of a sum of doubles. */
+static void late_within(unsigned late, unsigned first)
+{
+	uint64_t seed = seed_take("late_within", 14);
+	struct store_writer *writer = create();
+	struct store_reader *reader;
+	struct error error;
+
+	for (unsigned i = 0; i < TICKS; i++) {
+		double load = (double)seed_next(&seed) / 3e9;
+
+		times[i] = BEGIN_NS + i * STEP_NS;
+		memcpy(&values[LOAD][i], &load, sizeof load);
+		if (i % 9000 != first)
+			append(writer, i);
+		if (i % 9000 == first + late)
+			append(writer, i - late);
+		if (i % 10 == 9)
+			assert_int_equal(store_writer_commit(writer, &error), 0);
+	}
+	assert_int_equal(store_writer_close(writer, &error), 0);
+	assert_int_equal(store_reader_open(&reader, path, &error), 0);
+	if (store_rollup_check(reader, &error))
+		fail_msg("%u late from %u on: %s", late, first, error.text);
+	store_reader_close(reader);
+}
+
+static void test_late_within(void **unused)
+{
+	(void)unused;
+	late_within(1500, 100);
+	late_within(1500, 1000);
+}
+
 /* Joined in any order of parts it is the same. */
 static void test_join(void **unused)
 {
@@ -301,7 +336,7 @@ static void test_join(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_join), cmocka_unit_test(test_windows),
-		cmocka_unit_test(test_cost), cmocka_unit_test(test_late)};
+		cmocka_unit_test(test_cost), cmocka_unit_test(test_late), cmocka_unit_test(test_late_within)};
 	int result;
 
 	snprintf(path, sizeof path, "/tmp/hpct-series-%d.mdb", (int)getpid());
