@@ -26,6 +26,8 @@
 #define CLEAR_TRIES 100
 #define CLEAR_AGAIN_NS 10000000
 #define HASH_LETTERS 16
+#define JOIN_S 30 /* a launcher joins a collector that may be busy with thousands of processes */
+#define CALL_S 2
 
 static void place_remove(const char *place)
 {
@@ -165,14 +167,23 @@ static void address_set(struct sockaddr_un *address, const char *path)
 	strncpy(address->sun_path, path, sizeof(address->sun_path) - 1);
 }
 
-static int socket_connect(const char *path)
+/* A collector that stands still (stopped, a debugger's) accepts nothing; once its queue is full, a connection
+ * waits. -1: errno. */
+static int socket_connect(const char *path, time_t patience_s)
 {
+	const struct timeval patience = {.tv_sec = patience_s};
 	struct sockaddr_un address;
 	int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	address_set(&address, path);
-	if (connection >= 0 && connect(connection, (struct sockaddr *)&address, sizeof(address))) {
+	if (connection < 0)
+		return -1;
+	setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (connect(connection, (struct sockaddr *)&address, sizeof(address))) {
+		int why = errno == EAGAIN ? ETIMEDOUT : errno;
+
 		close(connection);
+		errno = why;
 		return -1;
 	}
 	return connection;
@@ -256,7 +267,7 @@ int rendezvous_open(struct rendezvous *rendezvous, const char *launch, const cha
 	result = place_lock(rendezvous, error);
 	if (result)
 		return result;
-	rendezvous->connection = socket_connect(rendezvous->socket);
+	rendezvous->connection = socket_connect(rendezvous->socket, JOIN_S);
 	if (rendezvous->connection < 0 && errno != ENOENT &&
 		errno != ECONNREFUSED) /* a collector may exist */
 		return error_set(error, ERROR_IO, "cannot reach the collector at %s: %s%s",
@@ -275,7 +286,7 @@ static int handshake_send(int connection, uint32_t kind, uint64_t word)
 int rendezvous_connect(struct rendezvous *rendezvous, struct error *error)
 {
 	if (rendezvous->connection < 0)
-		rendezvous->connection = socket_connect(rendezvous->socket);
+		rendezvous->connection = socket_connect(rendezvous->socket, JOIN_S);
 	if (rendezvous->connection < 0 || handshake_send(rendezvous->connection, EVENT_HANDSHAKE_LAUNCHER, 0))
 		return error_set(error, ERROR_IO, "cannot reach the collector at %s: %s%s",
 			rendezvous->socket, strerror(errno), descriptors_advice(errno));
@@ -363,7 +374,7 @@ static bool is_place(const char *name)
 
 int rendezvous_call(const char *socket, uint32_t kind, uint64_t word)
 {
-	int connection = socket_connect(socket);
+	int connection = socket_connect(socket, CALL_S);
 
 	if (connection < 0 || !handshake_send(connection, kind, word))
 		return connection;

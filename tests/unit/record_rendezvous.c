@@ -73,11 +73,29 @@ static void test_who_listens_keeps_it(void **state)
 	assert_false(is_there(&rendezvous));
 }
 
+/* A stopped collector whose queue is full: a caller gives up. */
+static void test_a_full_queue_is_not_waited_for(void **state)
+{
+	struct rendezvous rendezvous = {0};
+	int listener = listener_make(&rendezvous), calls[16], count = 0;
+
+	(void)state;
+	do
+		calls[count] = rendezvous_call(rendezvous.socket, 0, 0);
+	while (calls[count] >= 0 && ++count < 16);
+	assert_in_range(count, 8, 15);
+	while (count)
+		close(calls[--count]);
+	close(listener);
+	rendezvous_clear(&rendezvous);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_listener_goes_last),
 		cmocka_unit_test(test_who_listens_keeps_it),
+		cmocka_unit_test(test_a_full_queue_is_not_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
