@@ -53,9 +53,9 @@ check "the pane is offered, and opened" grep -qF '[V Advice]' out
 same "its text is hpct-advise's" "$(sed -n 's/^/ /; /samples: issued/p' advice | head -n 1)" "$(grep -m 1 '^   .* samples: issued' out | sed 's/[[:space:]]*$//')"
 code "without it open" 0 hpct-view all.hpct --print 160x60
 check "it is offered" grep -qF ' V Advice ' out
-code "its instructions" 0 hpct-view all.hpct --print 160x60 --keys 'V<Tab><Tab><Enter>'
-check "stand in the pane instead; which are none of these" grep -q '100.0 % of its samples in code that the run does not keep' out
-code "and advice again" 0 hpct-view all.hpct --print 160x60 --keys 'V<Tab><Tab><Enter><Enter>'
+code "its code" 0 hpct-view all.hpct --print 160x60 --keys 'V<Tab><Tab><Enter>'
+check "is in the pane Code, where the run keeps it" grep -q 'The run does not keep the code of axpy' out
+code "and advice again" 0 hpct-view all.hpct --print 160x60 --keys 'V<Tab><Tab><Enter>V'
 check "as before" grep -q 'samples: issued' out
 pc default "" gpu=nvidia,pc
 same "the default period" "period 2^16" "$(grep period default.err)"

@@ -22,7 +22,7 @@ for limit in d v; do
 	check "-e MEMLEAK, ulimit -$limit: private memory in KiB: $(cat out)" awk '{ exit $2 > 60000 }' out
 done
 # Without privileges what may be locked is limited, and hard limits are final.
-command -v setpriv >/dev/null && [ "$(id -u)" = 0 ] || exit
+command -v setpriv >/dev/null && [ "$(id -u)" = 0 ] || exit 0
 chmod 711 . && mkdir -m 777 user && cd user || exit
 mkdir -m 777 run
 for mode in as data mlockall current future rttime; do

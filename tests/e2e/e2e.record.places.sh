@@ -103,7 +103,7 @@ if setpriv --reuid=54321 --regid=54321 --clear-groups test -x "$HPCT_BIN/hpct-re
 fi
 
 # Another root has no agent.
-mkdir root && gcc -O1 -w -static -o root/works works.c 2>/dev/null || exit
+mkdir root && gcc -O1 -w -static -o root/works works.c 2>/dev/null || exit 0
 code "another root" 7 record root -- sh -c 'chroot root /works; exit $?'
 same "another root: stdout" "worked 1" "$(cat out)"
 same "another root: stderr" "" "$(cat err)"

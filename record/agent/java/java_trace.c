@@ -41,10 +41,8 @@ static _Atomic uint32_t wanted;
 static _Atomic uint64_t known[METHODS], met[METHODS];
 static _Atomic uint32_t met_count, named_count;
 
-static __thread struct {
-	jmp_buf back;
-	volatile bool is_calling;
-} guard __attribute__((tls_model("initial-exec")));
+/* Where a fault of the machine leads back to, in call_guarded()'s frame; NULL: it is not being asked. */
+static __thread jmp_buf *volatile way_back __attribute__((tls_model("initial-exec")));
 
 void java_trace_want(void)
 {
@@ -105,16 +103,18 @@ bool java_trace_is_open(void)
 void java_trace_child(void)
 {
 	atomic_store(&is_open, false);
-	guard.is_calling = false;
+	way_back = NULL;
 }
 
 void java_trace_recover(void)
 {
-	if (!guard.is_calling)
+	jmp_buf *back = way_back;
+
+	if (!back)
 		return;
-	guard.is_calling = false;
+	way_back = NULL;
 	atomic_store(&is_open, false);
-	REAL(siglongjmp)(guard.back, 1);
+	REAL(siglongjmp)(*back, 1);
 }
 
 /* The handler has all signals blocked: one for a fault would end the process. */
@@ -123,14 +123,15 @@ static __attribute__((noinline)) bool call_guarded(struct call_trace *trace, uco
 	const uint64_t faults = UINT64_C(1) << (SIGSEGV - 1);
 	volatile bool is_done = false;
 	uint64_t before = 0;
+	jmp_buf back;
 
 	syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &faults, &before, sizeof(before));
-	if (!_setjmp(guard.back)) {
-		guard.is_calling = true;
+	if (!_setjmp(back)) {
+		way_back = &back;
 		atomic_signal_fence(memory_order_seq_cst);
 		machine.get(trace, FRAMES_MOST, context);
 		atomic_signal_fence(memory_order_seq_cst);
-		guard.is_calling = false;
+		way_back = NULL;
 		is_done = true;
 	}
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
