@@ -98,7 +98,7 @@ int rendezvous_accept(int listener, int abstract_listener, int flags);
  * may be of a collector that was killed. */
 void rendezvous_each(bool (*take)(void *context, const char *socket), void *context);
 /* Connects to a collector's socket and says what for: an enum event_handshake_kind. Returns the connection;
- * -1: nobody is there, or takes it within two seconds. */
+ * -1: nobody is there; ETIMEDOUT: or takes it within two seconds. */
 int rendezvous_call(const char *socket, uint32_t kind, uint64_t word);
 
 /* Returns 0 or a negative code. */

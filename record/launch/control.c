@@ -2,6 +2,7 @@
 /* control.c - see control.h. */
 #include "record/launch/control.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,8 @@
 #include "store/base/escape.h"
 #include "store/store.h"
 
-#define ANSWER_MS 2000
+#define ANSWER_MS 2000	    /* of each that is listed, */
+#define ANSWER_RUN_MS 10000 /* and where one is sought: its collector may be waiting for a disk */
 #define OBEY_MS 20
 #define OBEY_TRIES 100
 
@@ -22,22 +24,26 @@ struct search {
 	const char *run;
 	struct stat sought;
 	bool is_listing;
-	unsigned found;
+	unsigned found, silent; /* silent: took the call, and did not answer */
 	char socket[RENDEZVOUS_PATH_MAX];
 	struct rendezvous_message state;
 };
 
-/* Asks for the state, or for what else is in `what`. False: nobody answers. */
-static bool ask(const char *socket, enum event_control what, struct rendezvous_message *state)
+/* Asks for the state, or for what else is in `what`. False: nobody answers, and *silent counts who could. */
+static bool ask(const char *socket, enum event_control what, int patience_ms,
+	struct rendezvous_message *state, unsigned *silent)
 {
 	int connection = rendezvous_call(socket, EVENT_HANDSHAKE_CONTROL, what);
 	struct pollfd ready = {connection, POLLIN, 0};
-	bool has_answer;
+	bool is_ready, has_answer;
 
-	if (connection < 0)
+	if (connection < 0) {
+		*silent += errno == ETIMEDOUT;
 		return false;
-	has_answer = poll(&ready, 1, ANSWER_MS) > 0 &&
-		     recv(connection, state, sizeof(*state), 0) == sizeof(*state) &&
+	}
+	is_ready = poll(&ready, 1, patience_ms) > 0;
+	*silent += !is_ready;
+	has_answer = is_ready && recv(connection, state, sizeof(*state), 0) == sizeof(*state) &&
 		     state->type == RENDEZVOUS_STATE;
 	close(connection);
 	state->text[sizeof(state->text) - 1] = state->problem[sizeof(state->problem) - 1] = '\0';
@@ -65,7 +71,8 @@ static bool recorder_take(void *context, const char *socket)
 	struct search *search = context;
 	struct stat there;
 
-	if (!ask(socket, EVENT_CONTROL_STATUS, &search->state))
+	if (!ask(socket, EVENT_CONTROL_STATUS, search->run ? ANSWER_RUN_MS : ANSWER_MS, &search->state,
+		    &search->silent))
 		return true;
 	if (search->run && (stat(search->state.text, &there) || there.st_dev != search->sought.st_dev ||
 				   there.st_ino != search->sought.st_ino))
@@ -90,6 +97,11 @@ static int run_find(struct search *search, struct error *error)
 	rendezvous_each(recorder_take, search);
 	if (search->found)
 		return 0;
+	if (search->silent)
+		return error_set(error, ERROR_IO,
+			"no collector says that it records into %s, and %u of yours here do not answer "
+			"(stopped, or waiting for a disk?); ask again",
+			search->run, search->silent);
 	return error_set(error, ERROR_USAGE,
 		"nothing is recorded into %s by you on this host; hpct-record --status lists what is",
 		search->run);
@@ -113,14 +125,14 @@ int control_order(const char *run, enum event_control what, uint64_t *late, stru
 
 	if (result)
 		return result;
-	if (!ask(search.socket, what, &search.state))
+	if (!ask(search.socket, what, ANSWER_RUN_MS, &search.state, &search.silent))
 		return error_set(error, ERROR_IO,
 			"the collector of %s does not answer; ask again, or see whether it "
 			"still runs: hpct-record --status",
 			run);
 	for (int i = 0; i < OBEY_TRIES && search.state.user_ns; i++) {
 		poll(NULL, 0, OBEY_MS);
-		if (!ask(search.socket, EVENT_CONTROL_STATUS, &search.state))
+		if (!ask(search.socket, EVENT_CONTROL_STATUS, ANSWER_RUN_MS, &search.state, &search.silent))
 			search.state.user_ns = 0; /* all have ended meanwhile */
 	}
 	*late = search.state.user_ns;
