@@ -35,6 +35,7 @@ void code_page_free(struct code_page *page)
 		return;
 	forget(page);
 	free(page->kernel);
+	free(page->shown.kernel);
 	free(page);
 }
 
@@ -139,12 +140,15 @@ static int read_listing(struct session *session, struct code_page *page, struct 
 	return result;
 }
 
-/* Where the cursor was in the kernel that was shown before. */
-struct place {
-	char *kernel;
-	uint32_t count, at;
-	unsigned trail_count;
-};
+/* Kept while there is nothing to show: a key has put the reading off, or the window has no samples. */
+static void remember(struct code_page *page)
+{
+	if (!page->listing.count)
+		return;
+	free(page->shown.kernel);
+	page->shown = (struct code_place){
+		strdup(page->listing.name), page->listing.count, page->at, page->trail_count};
+}
 
 static uint32_t hottest_of(const struct kernel_listing *listing)
 {
@@ -157,8 +161,9 @@ static uint32_t hottest_of(const struct kernel_listing *listing)
 }
 
 /* The same instruction, when only the window has changed; else the hottest. */
-static void put_cursor(struct code_page *page, const struct place *before)
+static void put_cursor(struct code_page *page)
 {
+	const struct code_place *before = &page->shown;
 	bool is_same = before->kernel && before->count == page->listing.count &&
 		       strcmp(before->kernel, page->listing.name) == 0;
 
@@ -169,17 +174,16 @@ static void put_cursor(struct code_page *page, const struct place *before)
 
 static void load(struct session *session, struct code_page *page)
 {
-	struct place before = {page->listing.name ? strdup(page->listing.name) : NULL, page->listing.count,
-		page->at, page->trail_count};
 	struct error error = {0};
 	int result;
 
+	remember(page);
 	forget(page);
 	page->trouble[0] = '\0';
 	page->is_loaded = true;
 	result = read_listing(session, page, &error);
 	if (!result) {
-		put_cursor(page, &before);
+		put_cursor(page);
 		page->searched = SIZE_MAX;
 	} else {
 		forget(page);
@@ -187,7 +191,6 @@ static void load(struct session *session, struct code_page *page)
 		snprintf(page->trouble, sizeof(page->trouble), "%s",
 			page->is_loaded ? error.text : "reading ...");
 	}
-	free(before.kernel);
 }
 
 /* ---- sources ---- */

@@ -16,11 +16,18 @@
 
 enum code_side { CODE_INSTRUCTIONS, CODE_SOURCE };
 
+struct code_place {
+	char *kernel; /* NULL: none */
+	uint32_t count, at;
+	unsigned trail_count;
+};
+
 struct code_page {
 	struct kernel_listing listing;
 	struct code_lines lines; /* of `file` */
 	uint64_t key;		 /* of the question that it answers */
 	bool is_loaded;
+	struct code_place shown; /* where the cursor was when a kernel was last shown */
 	char *kernel;		 /* that is asked for; NULL: the one with most time */
 	bool is_chosen;		 /* by another view: the timeline's cursor is not asked */
 	const struct view *back; /* that asked; NULL: none */
