@@ -160,16 +160,13 @@ static void leave(struct code_page *page)
 
 static void say_no_cause(struct session *session, const struct listing_instruction *of)
 {
-	unsigned most = STALL_NONE;
+	enum stall most = code_page_stall(of);
 
-	for (unsigned stall = 0; stall < STALL_COUNT; stall++)
-		if (stall != STALL_NONE && of->by[stall] > (most == STALL_NONE ? 0 : of->by[most]))
-			most = stall;
 	if (most == STALL_NONE)
 		session_say(session, "it was never seen to wait");
 	else
-		session_say(session, "it waits for no other instruction: %s (%s)",
-			stall_name((enum stall)most), stall_about((enum stall)most));
+		session_say(session, "it waits for no other instruction: %s (%s)", stall_name(most),
+			stall_about(most));
 }
 
 void code_move_to_cause(struct session *session, struct code_page *page)

@@ -266,6 +266,16 @@ void code_page_set_line(struct code_page *page, uint32_t line)
 		page->at = of->hottest;
 }
 
+enum stall code_page_stall(const struct listing_instruction *of)
+{
+	enum stall most = STALL_NONE;
+
+	for (unsigned stall = 0; stall < STALL_COUNT; stall++)
+		if (stall != STALL_NONE && of->by[stall] > (most == STALL_NONE ? 0 : of->by[most]))
+			most = (enum stall)stall;
+	return most;
+}
+
 /* ---- rows ---- */
 
 static bool has_headings(const struct code_page *page)

@@ -64,6 +64,9 @@ struct source *code_page_source(struct session *session, struct code_page *page)
 /* The sums of its lines. */
 const struct code_lines *code_page_lines(struct code_page *page);
 
+/* The most frequent reason but "issued"; STALL_NONE: it was never seen to wait. */
+enum stall code_page_stall(const struct listing_instruction *of);
+
 /* Rows of the instructions' side: functions have a heading where there are several. */
 uint32_t code_page_row_count(const struct code_page *page);
 uint32_t code_page_row_of(const struct code_page *page, uint32_t at);

@@ -299,12 +299,9 @@ static void status_instruction(const struct code_page *page, char *out, size_t s
 	const struct listing_instruction *of = &listing->instructions[page->at];
 	char operation[96], percent[CODE_PERCENT], text[96];
 	double waited = waited_for(listing, page->at);
-	unsigned most = STALL_NONE;
+	enum stall most = code_page_stall(of);
 	size_t used;
 
-	for (unsigned stall = 1; stall < STALL_COUNT; stall++)
-		if (of->by[stall] > (most == STALL_NONE ? 0 : of->by[most]))
-			most = stall;
 	put_operation(operation, sizeof(operation), of);
 	code_percent(percent, page, of->all);
 	code_samples(text, page, of->all);
@@ -316,13 +313,12 @@ static void status_instruction(const struct code_page *page, char *out, size_t s
 		used = add_text(out, size_bytes, used, text);
 	}
 	if (most != STALL_NONE) {
-		snprintf(text, sizeof(text), "  %s %.0f %%", stall_name((enum stall)most),
-			100 * of->by[most] / of->all);
+		snprintf(text, sizeof(text), "  %s %.0f %%", stall_name(most), 100 * of->by[most] / of->all);
 		used = add_text(out, size_bytes, used, text);
 	}
 	used = put_chain(listing, page->at, out, size_bytes, used);
 	if (most != STALL_NONE) {
-		snprintf(text, sizeof(text), "; %s", stall_about((enum stall)most));
+		snprintf(text, sizeof(text), "; %s", stall_about(most));
 		add_text(out, size_bytes, used, text);
 	}
 }
