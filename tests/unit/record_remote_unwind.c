@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -273,6 +274,37 @@ static void test_a_file_that_is_cut_short_is_an_error(void **state)
 	mapped_files_fini(&files);
 }
 
+/* A file whose only segment would end behind the last address is none that is mapped. */
+static void test_a_segment_behind_all_addresses_is_none(void **state)
+{
+	static struct mapped_files files;
+	const uint32_t pids[2] = {0, 0};
+	struct {
+		Elf64_Ehdr elf;
+		Elf64_Phdr segment;
+	} image = {{.e_ident = ELFMAG,
+			   .e_phoff = sizeof(Elf64_Ehdr),
+			   .e_phentsize = sizeof(Elf64_Phdr),
+			   .e_phnum = 1},
+		{.p_type = PT_LOAD, .p_flags = PF_X, .p_vaddr = UINT64_MAX - 100, .p_filesz = 5000}};
+	char path[] = "/tmp/hpct-mapped-XXXXXX";
+	int fd = mkstemp(path);
+	struct stat status;
+
+	(void)state;
+	image.elf.e_ident[EI_CLASS] = ELFCLASS64;
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, &image, sizeof(image), 0), sizeof(image));
+	assert_int_equal(fstat(fd, &status), 0);
+	assert_null(mapped_files_find(&files, pids, path, status.st_ino));
+	image.segment.p_vaddr = 4096;
+	assert_int_equal(pwrite(fd, &image, sizeof(image), 0), sizeof(image));
+	assert_non_null(mapped_files_find(&files, pids, path, status.st_ino));
+	close(fd);
+	unlink(path);
+	mapped_files_fini(&files);
+}
+
 /* A stack is read to its end, wherever that is, by one call. */
 static void test_what_is_there_is_read(void **state)
 {
@@ -306,6 +338,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_files_stand_in_for_who_has_ended, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_mappings_stand_in_for_a_list, set_up, tear_down),
 		cmocka_unit_test(test_a_file_that_is_cut_short_is_an_error),
+		cmocka_unit_test(test_a_segment_behind_all_addresses_is_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
