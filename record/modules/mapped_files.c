@@ -67,7 +67,7 @@ static bool segments_read(struct mapped_file *file)
 	if (pread(file->fd, headers, (size_t)bytes, (off_t)elf.e_phoff) != bytes)
 		return false;
 	for (unsigned i = 0; i < elf.e_phnum && file->count < MAPPED_SEGMENTS_MAX; i++)
-		if (headers[i].p_type == PT_LOAD &&
+		if (headers[i].p_type == PT_LOAD && headers[i].p_vaddr < UINT64_MAX - PAGE_BYTES &&
 			headers[i].p_filesz < UINT64_MAX - PAGE_BYTES - headers[i].p_vaddr)
 			file->segments[file->count++] = (struct mapped_segment){headers[i].p_vaddr,
 				headers[i].p_offset, headers[i].p_filesz, (headers[i].p_flags & PF_W) != 0,
@@ -138,11 +138,11 @@ void mapped_files_fini(struct mapped_files *files)
 
 /* Pages are mapped whole: what follows the segment in its last one is there, too, or zeros behind the file.
  */
-static int bytes_read(int fd, uint64_t offset, void *to, size_t bytes)
+static int bytes_read(int fd, const struct mapped_segment *segment, uint64_t into, void *to, size_t bytes)
 {
-	ssize_t got = pread(fd, to, bytes, (off_t)offset);
+	ssize_t got = pread(fd, to, bytes, (off_t)(segment->offset + into));
 
-	if (got < 0)
+	if (got < 0 || ((size_t)got < bytes && into + (size_t)got < segment->bytes))
 		return -EFAULT;
 	memset((char *)to + got, 0, bytes - (size_t)got);
 	return 0;
@@ -156,8 +156,7 @@ int mapped_file_read(const struct mapped_file *file, uint64_t address, void *to,
 
 		if (!segment->is_written && address >= segment->address && address < end &&
 			end - address >= bytes)
-			return bytes_read(
-				file->fd, segment->offset + (address - segment->address), to, bytes);
+			return bytes_read(file->fd, segment, address - segment->address, to, bytes);
 	}
 	return -EFAULT;
 }

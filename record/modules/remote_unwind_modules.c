@@ -512,7 +512,9 @@ void remote_unwind_modules_mapped(struct remote_unwind_modules *modules, uint64_
 {
 	struct remote_unwind_mapping *mapping;
 
-	if ((path[0] != '/' && strcmp(path, "[vdso]")) || modules->mapping_count == MAPPINGS_MAX ||
+	/* Code that is made at run time is of "//anon": there is much of it. */
+	if (((path[0] != '/' || path[1] == '/') && strcmp(path, "[vdso]")) ||
+		modules->mapping_count == MAPPINGS_MAX ||
 		!array_widen((void **)&modules->mappings, &modules->mapping_capacity, modules->mapping_count,
 			sizeof *modules->mappings))
 		return;

@@ -11,10 +11,13 @@
 
 #include <cmocka.h>
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -226,6 +229,8 @@ static void test_mappings_stand_in_for_a_list(void **state)
 	remote_unwind_modules_fini(&modules);
 	child = ended_child();
 	modules = (struct remote_unwind_modules){.pid = (uint32_t)child, .files = &files};
+	for (unsigned i = 0; i < 5000; i++) /* a compiler's, at run time */
+		remote_unwind_modules_mapped(&modules, 4096 * (i + 1), 0, 0, "//anon");
 	mappings_tell(1); /* other files stand at these paths by now */
 	remote_unwind_modules_read(&modules, &is_new);
 	assert_null(remote_unwind_modules_find(&modules, (uintptr_t)qsort));
@@ -239,6 +244,65 @@ static void test_mappings_stand_in_for_a_list(void **state)
 	assert_false(is_new);
 	mapped_files_fini(&files);
 	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+/* A file that is cut short while it is open gives an error, not zeros for what is gone. */
+static void test_a_file_that_is_cut_short_is_an_error(void **state)
+{
+	static struct mapped_files files;
+	static char all[64u << 20];
+	const uint32_t pids[2] = {0, 0};
+	char path[] = "/tmp/hpct-mapped-XXXXXX", word[8];
+	const struct mapped_file *file;
+	int own = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), fd = mkstemp(path);
+	ssize_t bytes = read(own, all, sizeof(all));
+	struct stat status;
+
+	(void)state;
+	assert_true(own >= 0 && fd >= 0 && bytes > 0);
+	assert_int_equal(write(fd, all, (size_t)bytes), bytes);
+	assert_int_equal(fstat(fd, &status), 0);
+	file = mapped_files_find(&files, pids, path, status.st_ino);
+	assert_non_null(file);
+	assert_int_equal(mapped_file_read(file, file->segments[0].address, word, sizeof(word)), 0);
+	assert_memory_equal(word, all, sizeof(word));
+	assert_int_equal(ftruncate(fd, 4), 0);
+	assert_int_equal(mapped_file_read(file, file->segments[0].address, word, sizeof(word)), -EFAULT);
+	close(own);
+	close(fd);
+	unlink(path);
+	mapped_files_fini(&files);
+}
+
+/* A file whose only segment would end behind the last address is none that is mapped. */
+static void test_a_segment_behind_all_addresses_is_none(void **state)
+{
+	static struct mapped_files files;
+	const uint32_t pids[2] = {0, 0};
+	struct {
+		Elf64_Ehdr elf;
+		Elf64_Phdr segment;
+	} image = {{.e_ident = ELFMAG,
+			   .e_phoff = sizeof(Elf64_Ehdr),
+			   .e_phentsize = sizeof(Elf64_Phdr),
+			   .e_phnum = 1},
+		{.p_type = PT_LOAD, .p_flags = PF_X, .p_vaddr = UINT64_MAX - 100, .p_filesz = 5000}};
+	char path[] = "/tmp/hpct-mapped-XXXXXX";
+	int fd = mkstemp(path);
+	struct stat status;
+
+	(void)state;
+	image.elf.e_ident[EI_CLASS] = ELFCLASS64;
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, &image, sizeof(image), 0), sizeof(image));
+	assert_int_equal(fstat(fd, &status), 0);
+	assert_null(mapped_files_find(&files, pids, path, status.st_ino));
+	image.segment.p_vaddr = 4096;
+	assert_int_equal(pwrite(fd, &image, sizeof(image), 0), sizeof(image));
+	assert_non_null(mapped_files_find(&files, pids, path, status.st_ino));
+	close(fd);
+	unlink(path);
+	mapped_files_fini(&files);
 }
 
 /* A stack is read to its end, wherever that is, by one call. */
@@ -273,6 +337,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_who_has_ended_refuses_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_files_stand_in_for_who_has_ended, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_mappings_stand_in_for_a_list, set_up, tear_down),
+		cmocka_unit_test(test_a_file_that_is_cut_short_is_an_error),
+		cmocka_unit_test(test_a_segment_behind_all_addresses_is_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

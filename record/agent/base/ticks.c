@@ -79,6 +79,8 @@ void ticks_begin(void)
 	if (is_clock()) {
 		first = moment_now();
 		atomic_store(&is_known, true);
+		if (!vdso_may_read_counter()) /* left meanwhile */
+			atomic_store(&is_known, false);
 	}
 	errno = before;
 }

@@ -4,8 +4,12 @@
  * agent's own walk ends among them: of a machine that does not publish its code (java_blobs.h), or of code
  * that it publishes nothing of. Only with hpct-record --java.
  *
- *   the walk     memcpy  stub  ?                               native frames up to the first one that was
- *   the machine                Map.put  Hot.fill  Hot.main     made at run time, then the machine's
+ *   the agent's walk            memcpy  stub  ?                  ends at made code that it cannot step over
+ *   what the machine tells                    put  fill  main    its methods only, innermost first
+ *   the joined path             memcpy        put  fill  main
+ *
+ * Of the walk the native frames stay that come before the first one of code made at run time; all from that
+ * one on are the machine's. If it reached the thread's begin, those stay, too, that called all made code.
  *
  * The call is not meant for others by its makers, and has crashed machines: it is made only under collectors
  * that stop the program's threads while they move objects (Serial, Parallel, G1), and only for a thread
