@@ -244,14 +244,16 @@ static void through_copy(const struct kernel_function *function, uint32_t at, st
 	const struct dependency *edges;
 	struct error ignored;
 	size_t count = 0;
+	double waited;
 
 	if (in->kind != GPU_KIND_BARRIER || in->space != GPU_SPACE_SHARED)
 		return;
+	waited = waited_for(function, at);
 	slice = dependency_slice_new(&function->code.flow, LINK_REACH, budget);
 	if (slice &&
 		dependency_slice_nearest(slice, at, is_copy, &function->code, &edges, &count, &ignored) == 0)
 		for (size_t e = 0; e < count; e++)
-			candidate_take(best, function, edges[e].define, waited_for(function, at));
+			candidate_take(best, function, edges[e].define, waited);
 	dependency_slice_free(slice);
 }
 

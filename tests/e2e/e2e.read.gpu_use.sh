@@ -73,3 +73,13 @@ sed 's/,clock_khz=1000000//' in.tsv >unknown.tsv
 hpct-import --from tsv unknown.tsv -o unknown.hpct || fail "import"
 same "no clock, no use" "" "$(line unknown.hpct || true)"
 same "nor in rows" "" "$(use unknown.hpct | awk '$2 != ""')"
+# Of periods that differ no number of samples is the whole's.
+{
+	cat unknown.tsv
+	row gpu:h/-/7.0/0/2/pc spans 0 20000000 '' monitored '' '' 'period=20000,multiprocessors=100'
+	row gpu:h/-/7.0/0/2/pc samples 10000000 '' '<gpu kernel>;full;00000000b9f63d8c+0x5c10' '' 20000 GINST:STL_GMEM ''
+} >periods.tsv
+hpct-import --from tsv periods.tsv -o periods.hpct || fail "import of periods"
+total() { hpct-profile --format tsv --metric GINST,GSAMP:TOT "$@" | tsv '$c["name"] == "<program root>" { print $c["GSAMP:TOT:incl"] }'; }
+same "samples of one period" 40100 "$(total unknown.hpct)"
+same "of two" 0 "$(total periods.hpct)"

@@ -318,36 +318,45 @@ static unsigned draw(unsigned below)
 	return (unsigned)(rand() % (int)below); /* NOLINT: seeded, see seed.h */
 }
 
-static void test_random(void **state)
+static void compare_random(void (*put_any)(struct program *p), unsigned counter)
 {
 	unsigned met = 0;
 
-	(void)state;
-	srand((unsigned)seed_take("blame_counters", 21));
 	for (unsigned round = 0; round < 3000; round++) {
 		static struct program p;
 		unsigned count = 3 + draw(5);
 
 		p = (struct program){.count = 0};
-		for (unsigned i = 0; i < count; i++) {
-			unsigned kind = draw(3);
-
-			if (kind == 0)
-				put_load(&p, GPU_SPACE_GLOBAL);
-			else if (kind == 1)
-				put_wait(&p, draw(3));
-			else
-				put(&p, GPU_KIND_FLOAT, GPU_SPACE_NONE);
-		}
+		for (unsigned i = 0; i < count; i++)
+			put_any(&p);
 		for (unsigned i = draw(3); i > 0; i--)
 			p.edge[draw(count)][draw(count)] = true;
 		if (draw(4) == 0)
 			p.edge[0][1] = false;
 		link_up(&p);
-		met += compare_counter(&p.code, VM, 8);
+		met += compare_counter(&p.code, counter, 8);
 	}
 	print_message("%u edges\n", met);
 	assert_true(met > 500);
+}
+
+static void put_any_counted(struct program *p)
+{
+	unsigned kind = draw(3);
+
+	if (kind == 0)
+		put_load(p, GPU_SPACE_GLOBAL);
+	else if (kind == 1)
+		put_wait(p, draw(3));
+	else
+		put(p, GPU_KIND_FLOAT, GPU_SPACE_NONE);
+}
+
+static void test_random(void **state)
+{
+	(void)state;
+	srand((unsigned)seed_take("blame_counters", 21));
+	compare_random(put_any_counted, VM);
 }
 
 /* ---- NVIDIA's barriers ---- */
@@ -417,38 +426,25 @@ static void test_depbar(void **state)
 	free(found);
 }
 
+static void put_any_barrier(struct program *p)
+{
+	unsigned kind = draw(3);
+
+	if (kind == 0)
+		put_set(p, 0, GPU_KIND_LOAD);
+	else if (kind == 1)
+		put_depbar(p, 0, draw(3));
+	else
+		put(p, GPU_KIND_FLOAT, GPU_SPACE_NONE);
+	if (draw(5) == 0)
+		mask(&p->in[p->count - 1], 0);
+}
+
 static void test_random_barriers(void **state)
 {
-	unsigned met = 0;
-
 	(void)state;
 	srand((unsigned)seed_take("blame_counters, barriers", 22));
-	for (unsigned round = 0; round < 3000; round++) {
-		static struct program p;
-		unsigned count = 3 + draw(5);
-
-		p = (struct program){.count = 0};
-		for (unsigned i = 0; i < count; i++) {
-			unsigned kind = draw(3);
-
-			if (kind == 0)
-				put_set(&p, 0, GPU_KIND_LOAD);
-			else if (kind == 1)
-				put_depbar(&p, 0, draw(3));
-			else
-				put(&p, GPU_KIND_FLOAT, GPU_SPACE_NONE);
-			if (draw(5) == 0)
-				mask(&p.in[i], 0);
-		}
-		for (unsigned i = draw(3); i > 0; i--)
-			p.edge[draw(count)][draw(count)] = true;
-		if (draw(4) == 0)
-			p.edge[0][1] = false;
-		link_up(&p);
-		met += compare_counter(&p.code, GPU_COUNTERS, 8);
-	}
-	print_message("%u edges\n", met);
-	assert_true(met > 500);
+	compare_random(put_any_barrier, GPU_COUNTERS);
 }
 
 /* ---- compiled code ---- */

@@ -300,8 +300,7 @@ static int find_metric(struct work *work, uint32_t *metric, struct error *error)
 		if (GPU_METRIC_SAMPLES >> m & 1)
 			return error_set(error, ERROR_USAGE,
 				"--metric %s is of hpct-profile alone; hpct-advise --before and --after "
-				"compares "
-				"kernels by their samples",
+				"compares kernels by their samples",
 				gpu_metric_name(m));
 		*metric = gpu_metric_number(run, m);
 		work->diff->unit = gpu_metric_unit(m);

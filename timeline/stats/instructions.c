@@ -297,9 +297,9 @@ static int samples_sum(struct instructions *instructions, struct summing *summin
 	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = row_take(summing, &rows[i], error);
 	expected = launch_samples_expected(samples, &count);
-	instructions->has_use = summing->by == BY_KERNEL || summing->by == BY_PATH;
-	for (size_t i = 0; i < count && rc == 0 && instructions->has_use; i++)
-		rc = expected_take(summing, &expected[i], error);
+	if (summing->by == BY_KERNEL || summing->by == BY_PATH)
+		for (size_t i = 0; i < count && rc == 0; i++)
+			rc = expected_take(summing, &expected[i], error);
 	instructions->use = launch_samples_use(samples);
 	share = launch_samples_share_of(samples, NULL);
 	instructions->exact = share.exact;

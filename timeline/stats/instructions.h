@@ -28,7 +28,6 @@ struct instructions {
 	size_t count;
 	double weight, exact, shared, cut; /* of all rows (launch_samples.h) */
 	struct launch_samples_use use;
-	bool has_use; /* rows may have expected weights */
 };
 
 /* Of the selector's window, streams, contexts (of launches) and key. ERROR_USAGE: another key. ERROR_EMPTY:

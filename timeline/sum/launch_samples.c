@@ -55,6 +55,7 @@ struct launch_samples {
 	struct launch_samples_expected *expected;
 	size_t expected_room;
 	struct launch_samples_use use;
+	bool has_period; /* use.period is of a stream, or of several */
 };
 
 /* ---- what a read-out has of a kernel ---- */
@@ -296,25 +297,31 @@ static uint64_t more_reach(uint64_t time_ns, unsigned times)
 
 /* ---- what full use would have given ---- */
 
-/* Launches that count, in the window. NULL: no memory. */
-static struct sample_stretch *stretches_new(struct launch_samples *samples, size_t *count)
+/* A launch in the window; false: it does not count. */
+static bool stretch_of(const struct launch_samples *samples, const struct launch_samples_launch *launch,
+	struct sample_stretch *stretch)
 {
 	const struct launch_samples_question *question = samples->question;
+	uint64_t run_ns = run_end_ns(samples->run);
+	uint64_t time_ns = launch_samples_overlap(
+		launch, question->begin_ns, question->end_ns < run_ns ? question->end_ns : run_ns);
+
+	if (!time_ns || !is_wanted(samples, launch->context))
+		return false;
+	stretch->begin_ns = launch->begin_ns > question->begin_ns ? launch->begin_ns : question->begin_ns;
+	stretch->end_ns = stretch->begin_ns + time_ns;
+	return true;
+}
+
+/* Of launches that count. NULL: no memory. */
+static struct sample_stretch *stretches_new(const struct launch_samples *samples, size_t *count)
+{
 	const struct launch_samples_launches *launches = &samples->launches;
-	uint64_t end_ns = run_end_ns(samples->run);
 	struct sample_stretch *stretches = calloc(launches->count + 1, sizeof *stretches);
 
 	*count = 0;
-	end_ns = question->end_ns < end_ns ? question->end_ns : end_ns;
-	for (size_t i = 0; stretches && i < launches->count; i++) {
-		const struct launch_samples_launch *launch = &launches->list[i];
-		uint64_t time_ns = launch_samples_overlap(launch, question->begin_ns, end_ns), begin_ns;
-
-		if (!time_ns || !is_wanted(samples, launch->context))
-			continue;
-		begin_ns = launch->begin_ns > question->begin_ns ? launch->begin_ns : question->begin_ns;
-		stretches[(*count)++] = (struct sample_stretch){begin_ns, begin_ns + time_ns};
-	}
+	for (size_t i = 0; stretches && i < launches->count; i++)
+		*count += stretch_of(samples, &launches->list[i], &stretches[*count]);
 	return stretches;
 }
 
@@ -334,19 +341,14 @@ static bool expected_put(struct launch_samples *samples, uint32_t launch, double
 
 static bool launches_expect(struct launch_samples *samples, double cycles_per_ns)
 {
-	const struct launch_samples_question *question = samples->question;
 	const struct launch_samples_launches *launches = &samples->launches;
-	uint64_t end_ns = run_end_ns(samples->run);
+	struct sample_stretch in;
 
-	end_ns = question->end_ns < end_ns ? question->end_ns : end_ns;
-	for (size_t i = 0; i < launches->count; i++) {
-		const struct launch_samples_launch *launch = &launches->list[i];
-		uint64_t time_ns = launch_samples_overlap(launch, question->begin_ns, end_ns);
-
-		if (time_ns && is_wanted(samples, launch->context) &&
-			!expected_put(samples, launch->context, (double)time_ns * cycles_per_ns))
+	for (size_t i = 0; i < launches->count; i++)
+		if (stretch_of(samples, &launches->list[i], &in) &&
+			!expected_put(samples, launches->list[i].context,
+				(double)(in.end_ns - in.begin_ns) * cycles_per_ns))
 			return false;
-	}
 	return true;
 }
 
@@ -354,7 +356,6 @@ static bool launches_expect(struct launch_samples *samples, double cycles_per_ns
 static int stream_expect(struct launch_samples *samples, uint32_t stream, bool *is_known, struct error *error)
 {
 	struct launch_samples_use *use = &samples->use;
-	bool is_first = !(use->expected > 0);
 	struct sample_stretch *stretches;
 	struct sample_facts facts;
 	double cycles_per_ns = 0;
@@ -370,7 +371,8 @@ static int stream_expect(struct launch_samples *samples, uint32_t stream, bool *
 	count = sample_stretches_unite(stretches, count);
 	rc = sample_rate_find(&cycles_per_ns, samples->run, stream, &facts, stretches, count, error);
 	use->lost += facts.lost;
-	use->period = is_first || use->period == facts.period ? facts.period : 0;
+	use->period = !samples->has_period || use->period == facts.period ? facts.period : 0;
+	samples->has_period = true;
 	for (size_t i = 0; i < count; i++)
 		use->expected += (double)(stretches[i].end_ns - stretches[i].begin_ns) * cycles_per_ns;
 	free(stretches);
