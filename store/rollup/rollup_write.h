@@ -2,8 +2,8 @@
 /*
  * rollup_write.h - makes rollups in the writer. A commit makes a rollup from the smaller ones and the chunks
  * below it once the track has passed its end; an unfinished stretch has none. When a chunk behind that front
- * changes, its rollups are deleted, and made again when the store is closed. So the file is correct after
- * every commit, and readers need not check how new a rollup is.
+ * changes, its rollups are deleted, and made again, with all above one of them, when the store is closed. So
+ * the file is correct after every commit, and readers need not check how new a rollup is.
  */
 #ifndef STORE_ROLLUP_WRITE_H
 #define STORE_ROLLUP_WRITE_H

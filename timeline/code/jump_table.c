@@ -170,7 +170,7 @@ static void effect_get(struct decoder *decoder, const struct jump_window *window
 	effects->effect[place] = *effect;
 }
 
-/* The same by at most so many instructions before the jump. *is_cut: there are more. */
+/* The table by at most so many instructions before the jump. *is_cut: there are more. */
 static bool find(struct decoder *decoder, const struct jump_window *window, uint64_t jump,
 	struct jump_effects *effects, struct parse_budget *budget, unsigned most, bool *is_cut,
 	struct jump_table *table)

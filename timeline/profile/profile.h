@@ -10,9 +10,8 @@
  * Exclusive cost: of a function or inlined function, what was spent in it without its callees (functions
  * inlined into it are scopes of their own); of a loop, what was spent in its code and its inner loops; of
  * files and modules, the sum of their functions; of a line or an instruction of a GPU, its own, which is also
- * its function's. Inclusive cost: the subtree in the
- * top-down view; in other views a row sums only the outermost of its scopes on every path, so that recursion
- * counts once (S4 10.4.2).
+ * its function's. Inclusive cost: the subtree in the top-down view; in other views a row sums only the
+ * outermost of its scopes on every path, so that recursion counts once (S4 10.4.2).
  */
 #ifndef TIMELINE_PROFILE_H
 #define TIMELINE_PROFILE_H

@@ -360,10 +360,13 @@ static int stream_expect(struct launch_samples *samples, uint32_t stream, bool *
 	struct sample_facts facts;
 	double cycles_per_ns = 0;
 	size_t count;
-	int rc = sample_facts_read(&facts, samples->run, stream, error);
+	int rc;
 
 	*is_known = false;
-	if (rc || !run_stream(samples->run, stream)->s.count[STORE_SAMPLES])
+	if (!run_stream(samples->run, stream)->s.count[STORE_SAMPLES])
+		return 0;
+	rc = sample_facts_read(&facts, samples->run, stream, error);
+	if (rc)
 		return rc;
 	stretches = stretches_new(samples, &count);
 	if (!stretches)
