@@ -320,7 +320,6 @@ static int cgroup_take(struct outside_found *found, const char *path, struct err
 int outside_find(struct outside_found *found, const struct outside_asked *asked, struct error *error)
 {
 	struct process process = {.name = ""};
-	size_t got;
 	int result;
 
 	*found = (struct outside_found){.count = 0};
@@ -332,10 +331,13 @@ int outside_find(struct outside_found *found, const struct outside_asked *asked,
 		found->pids = NULL;
 		return result;
 	}
-	process_read(found->pids[0], &process);
+	if (!process_read(found->pids[0], &process) || !process.name[0]) /* it has just ended */
+		snprintf(process.name, sizeof(process.name), "%u", found->pids[0]);
 	snprintf(found->name, sizeof(found->name), "%s", process.name);
-	got = proc_read(found->pids[0], "cmdline", found->words, sizeof(found->words) - 1);
-	if (!got)
+	proc_read(found->pids[0], "cmdline", found->words, sizeof(found->words) - 1);
+	if (!found->words[0]) { /* none, or the first word is empty */
+		memset(found->words, 0, sizeof(found->words));
 		snprintf(found->words, sizeof(found->words) - 1, "%s", process.name);
+	}
 	return 0;
 }

@@ -149,6 +149,13 @@ for way in "${ways[@]}"; do
 		kill -KILL "$pid"
 	fi
 	wait "$parent" 2>/dev/null
+	(exec -a '' sleep 1000) &
+	pid=$!
+	has_no_name() { [ "$(tr '\0' ' ' <"/proc/$pid/cmdline")" = ' 1000 ' ]; }
+	await has_no_name
+	tried "$way: a command without a name" "$pid" --for 200ms
+	forbidden || same "$way: a command without a name" 0 "$code"
+	kill "$pid"
 	# Ends at any moment of the attaching.
 	for after in 0.01 0.06 0.15 0.3; do
 		sleep "$after" &
