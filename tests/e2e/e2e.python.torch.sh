@@ -52,10 +52,17 @@ for layout in "" -DWIDE; do
 	printf '%s\n' "10 layer_one forward" "9 layer_one backward" "10 layer_two forward" "9 layer_two backward" \
 		"10 layer_again forward" "$((9 * 8)) layer_again backward" "$((1 + 1 + 10 + 8 + 40)) thread forward" | sort >wanted
 	same_file "kernels of several forward threads $layout" wanted got
+	both compiled "${fake[@]}" compiled
+	hpct-slice compiled.hpct --time @known --op kernel --format tsv | tsv '$c["op"] == "kernel" {
+		path = $c["path"]
+		print path ~ /;compiled_graph;/ ? "graph" : "thread", path ~ /;<backward>;/ ? "backward" : "forward" }' |
+		sort | uniq -c | awk '{ $1 = $1 } 1' | sort >got
+	printf '%s\n' "10 graph backward" "30 graph forward" "10 thread forward" | sort >wanted
+	same_file "kernels of a compiled graph $layout" wanted got
 done
 
 # By PyTorch itself.
-if "$python" -c "import torch; torch.autograd.profiler.record_function" 2>/dev/null; then
+if python_with torch.autograd.profiler; then
 	both real "$python" "$HPCT_SOURCE/tests/e2e/torch_real.py"
 	hpct-slice real.hpct --time @known --op kernel --format tsv | tsv '$c["op"] == "kernel" {
 		path = $c["path"]
@@ -63,6 +70,12 @@ if "$python" -c "import torch; torch.autograd.profiler.record_function" 2>/dev/n
 		sort | uniq -c | awk '{ $1 = $1 } 1' | sort >got
 	printf '%s\n' "10 one 0 one" "9 one 1 one" "1 thread 0 one" "10 two 0 two" "9 two 1 two" "1 thread 0 two" | sort >wanted
 	same_file "kernels of two threads, by PyTorch" wanted got
+	both alone "$python" "$HPCT_SOURCE/tests/e2e/torch_real.py" alone
+	hpct-slice alone.hpct --time @known --op kernel --format tsv | tsv '$c["op"] == "kernel" {
+		path = $c["path"]
+		print path ~ /;layer_one;/ ? "one" : "thread", path ~ /;<backward>;/ }' | sort | uniq -c | awk '{ $1 = $1 } 1' | sort >got
+	printf '%s\n' "10 one 0" "9 one 1" "1 thread 0" | sort >wanted
+	same_file "kernels where one operator alone has a number, by PyTorch" wanted got
 fi
 
 # A library whose symbols the agent cannot read works as without it.

@@ -153,6 +153,13 @@ void operator_call(const char *name, int functions, void (*work)())
 		at::sequence_number::take();
 	work();
 }
+// One that autograd does not look at: it has no number.
+void operator_below(const char *name, void (*work)())
+{
+	at::RecordFunction guard(at::StepCallbacks{at::RecordScope::FUNCTION});
+	guard.before(name, -1);
+	work();
+}
 void backward_call(const char *name, int64_t number, uint64_t maker, void (*work)())
 {
 	at::RecordFunction guard(at::StepCallbacks{at::RecordScope::BACKWARD_FUNCTION});

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch_fake.py CPU PYTHON steps|own|backward|threads : a loop of training on libraries that have PyTorch's names for what the agent
+"""torch_fake.py CPU PYTHON steps|own|backward|threads|compiled : a loop of training on libraries that have PyTorch's names for what the agent
 asks (torch_cpu.cc, torch_python.cc). Prints how many steps it took."""
 import ctypes
 import os
@@ -118,6 +118,24 @@ def backward():
     return 110
 
 
+def compiled_graph():
+    torch.graph_launch()
+
+
+def compiled():
+    """All operators but the call of the graph have no number, and that has the one that the optimizer's last ones knew."""
+    def turn():
+        first = cpu.next_number()
+        compiled_graph()
+        torch.backward(first, first, 0)
+    for _ in range(100):
+        turn()
+    with Range(b"known"):
+        for _ in range(10):
+            turn()
+    return 110
+
+
 def layer_one():
     torch.operator_launch(b"aten::linear", 1)
 
@@ -158,6 +176,6 @@ def threads():
     return 140
 
 
-torch.module_init(mode in ("backward", "threads"))
+torch.module_init(mode in ("backward", "threads", "compiled"))
 print(cpu.engine_is_set())
 print(globals()[mode]())

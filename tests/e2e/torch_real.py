@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch_real.py : PyTorch's own autograd, with kernels of OpenCL as its layers' work. Two threads run forward passes, whose
-functions have the same numbers; the backward pass of each runs in a thread of its own."""
+"""torch_real.py [alone] : PyTorch's own autograd, with kernels of OpenCL as its layers' work. Two threads run forward passes, whose
+functions have the same numbers; the backward pass of each runs in a thread of its own. Alone: one thread, and of all operators only the layer's call has autograd's
+number, as the call of a compiled graph has."""
 import ctypes
+import sys
 import threading
 
 import torch
@@ -51,30 +53,32 @@ def layer_two(x):
 
 
 def train(layer, turns, meet):
-    x = torch.ones(4, requires_grad=True)
+    x, gradient = torch.ones(4, requires_grad=True), torch.ones(4)
     for _ in range(turns):
         meet.wait()
-        loss = layer(torch.tanh(x) + 1).sum()
+        loss = layer(x) if is_alone else layer(torch.tanh(x) + 1).sum()
         meet.wait()
-        other = threading.Thread(target=loss.backward)
+        other = threading.Thread(target=loss.backward, args=(gradient,) if is_alone else ())
         other.start()
         other.join()
 
 
 def work(turns):
-    meet = threading.Barrier(2)
-    threads = [threading.Thread(target=train, args=(layer, turns, meet)) for layer in (layer_one, layer_two)]
+    layers = (layer_one,) if is_alone else (layer_one, layer_two)
+    meet = threading.Barrier(len(layers))
+    threads = [threading.Thread(target=train, args=(layer, turns, meet)) for layer in layers]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+    cl.clFinish(queue)
 
 
+is_alone = "alone" in sys.argv
 torch.set_num_threads(1)
 queue, kernels = opened()
 launch(0)
 work(100)  # the agent learns where numbers are
 with torch.profiler.record_function("known"):
     work(10)
-cl.clFinish(queue)
 print("done")

@@ -12,7 +12,7 @@
  * apart by name. What runs in the forward thread itself stays where it is.
  *
  * Where a RecordFunction keeps the number and the forward thread's is not part of its interface. The number
- * is the word that equals autograd's own count in one operator after the other: for that PyTorch tells of
+ * is the word that equals autograd's own count, or -1, in one operator after the other: for that PyTorch tells of
  * operators, from the process's first launch on, until it is found. The thread is a word behind it that is 0
  * in operators, and in backward functions, one after the other, that of a thread which made that number.
  * Nothing is told before both are known.
@@ -29,7 +29,8 @@
 #define PLACES 64u	/* words of a RecordFunction that may be the number */
 #define PLACE_MATCHES 16u
 #define NUMBER_LEAST 32u /* smaller ones may be anything */
-#define PLACE_TRIALS 4096u
+#define PLACE_TRIALS 4096u		 /* different numbers */
+#define OPERATORS_MAX (PLACE_TRIALS * 64) /* looked at */
 
 /* A backward function as autograd identifies it: by the thread that made it, and the thread's count. */
 struct identity {
@@ -95,7 +96,8 @@ static _Atomic uint64_t zeros = ~UINT64_C(0); /* places of words that were 0 in 
 static atomic_flag is_searching = ATOMIC_FLAG_INIT;
 static struct {
 	uint64_t last;
-	unsigned trials, matches[PLACES];
+	unsigned trials, operators, matches[PLACES];
+	uint64_t matched[PLACES]; /* the last number seen there: it counts once */
 } search;
 static unsigned maker_matches[PLACES];
 
@@ -121,7 +123,8 @@ static void place_decide(void)
 		}
 }
 
-/* Small numbers, and one that was seen, may be anything. */
+/* Small numbers, and one that was seen, may be anything. Many operators have none, which is -1: of a compiled
+ * graph only the call of it has one, ahead of all that it makes and does. */
 static void place_search(const void *function)
 {
 	const uint64_t *words = function;
@@ -129,16 +132,21 @@ static void place_search(const void *function)
 
 	if (number < NUMBER_LEAST || words_of(function) < PLACES || atomic_flag_test_and_set(&is_searching))
 		return;
-	if (number != search.last && search.trials < PLACE_TRIALS) {
+	search.trials += number != search.last;
+	search.last = number;
+	if (search.trials < PLACE_TRIALS && search.operators++ < OPERATORS_MAX) {
 		bool is_found = false;
 
-		search.trials++;
 		for (unsigned i = 1; i < PLACES; i++) {
-			is_found |= words[i] == number && ++search.matches[i] >= PLACE_MATCHES;
+			if (words[i] == number && search.matched[i] != number) {
+				search.matched[i] = number;
+				is_found |= ++search.matches[i] >= PLACE_MATCHES;
+			} else if (words[i] != number && words[i] != UINT64_MAX) {
+				search.matches[i] = 0;
+			}
 			if (words[i])
 				atomic_fetch_and_explicit(&zeros, ~(UINT64_C(1) << i), memory_order_relaxed);
 		}
-		search.last = number;
 		if (is_found)
 			place_decide();
 	}
