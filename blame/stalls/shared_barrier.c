@@ -42,12 +42,13 @@ static struct value sum_of(struct value a, struct value b)
 	return (struct value){(int64_t)((uint64_t)a.sum + (uint64_t)b.sum), a.is_whole && b.is_whole, a.is_met && b.is_met};
 }
 
-/* What is multiplied by an unknown number is unknown. */
+/* Times a number that is known; what is multiplied by another is unknown. */
 static struct value product_of(struct value a, struct value b)
 {
-	const bool is_whole = a.is_whole && b.is_whole;
+	const bool is_linear = a.is_whole || b.is_whole;
 
-	return (struct value){is_whole ? (int64_t)((uint64_t)a.sum * (uint64_t)b.sum) : 0, is_whole, a.is_met && b.is_met};
+	return (struct value){is_linear ? (int64_t)((uint64_t)a.sum * (uint64_t)b.sum) : 0, a.is_whole && b.is_whole,
+		a.is_met && b.is_met};
 }
 
 static struct value definition_value(struct evaluation *evaluation, uint32_t at)
@@ -76,7 +77,7 @@ static struct value definition_value(struct evaluation *evaluation, uint32_t at)
 		break;
 	case GPU_SHIFT_ADD:
 		value = operand_value(evaluation, at, &in.a);
-		value.sum = value.is_whole && in.b.kind == GPU_OPERAND_IMMEDIATE && in.b.value >= 0 && in.b.value < 32
+		value.sum = in.b.kind == GPU_OPERAND_IMMEDIATE && in.b.value >= 0 && in.b.value < 32
 				    ? (int64_t)((uint64_t)value.sum << in.b.value)
 				    : 0;
 		value = sum_of(value, operand_value(evaluation, at, &in.c));

@@ -33,7 +33,8 @@ enum {
 	OP_SYNCS = 0x1a7,
 	OP_UTMALDG = 0x1b4,
 	OP_UBLKCP = 0x1ba,
-	OP_R2UR = 0x1c2,
+	OP_R2UR = 0x0ca,
+	OP_R2UR_OLD = 0x1c2,
 	OP_ULDC = 0x0b9,
 	OP_LDC = 0x182,
 	OP_REDUX = 0x1c4
@@ -186,23 +187,19 @@ static void compare(struct word word, struct gpu_arithmetic *to)
 					   : GPU_COMPARE_ORDER;
 }
 
-/* Which barrier in shared memory is waited for, or told. */
+/* Which barrier in shared memory is waited for, or told. Beside the place that is copied to: bit 73 of a block's
+ * copy says that this is in shared memory. */
 static void barrier_of(struct word word, struct gpu_arithmetic *to)
 {
-	bool is_of_place = !high_bits(word, 74, 1); /* beside the place in shared memory that is copied to */
+	bool is_told = (word.low & 0x1ff) == OP_UTMALDG || high_bits(word, 73, 1);
 
-	to->a.is_negated = false;
 	to->b = to->c = reg(RZ, false);
-	switch (word.low & 0x1ff) {
-	case OP_SYNCS:
+	to->a.is_negated = false;
+	if ((word.low & 0x1ff) == OP_SYNCS) {
 		to->b = uniform(word.high & 0xff);
 		to->offset = (int32_t)((int64_t)word.low >> 40);
-		break;
-	case OP_UTMALDG:
-		to->a = uniform((unsigned)(word.low >> 32) + 1);
-		break;
-	default:
-		to->a = uniform((unsigned)(word.low >> (is_of_place ? 24 : 32)) + 1);
+	} else {
+		to->a = is_told ? uniform((unsigned)(word.low >> 32) + 1) : reg(RZ, false);
 	}
 }
 
@@ -224,6 +221,7 @@ void sass_arithmetic(uint64_t word_low, uint64_t word_high, struct gpu_arithmeti
 		barrier_of(word, to);
 		break;
 	case OP_R2UR:
+	case OP_R2UR_OLD:
 		to->operation = GPU_COPY;
 		to->a.is_negated = false;
 		break;

@@ -345,11 +345,11 @@ static void shared_barriers(struct gpu_instruction *in, struct word word)
 	registers(&in->uses, word, 64, 1, true);
 }
 
-/* Copies of whole blocks; bit 73: into shared memory, whose place and barrier are beside each other; bit 74:
- * from shared memory, of which A is the place. */
+/* Copies of whole blocks from A to B; bit 74: from shared memory, whose addresses have one word; bit 73: into it,
+ * the barrier's address beside. */
 static void block_copies(struct gpu_instruction *in, struct word word)
 {
-	registers(&in->uses, word, 24, field(word, 73, 1) && !field(word, 74, 1) ? 2 : 1, true);
+	registers(&in->uses, word, 24, field(word, 74, 1) ? 1 : 2, true);
 	registers(&in->uses, word, 32, 2, true);
 	registers(&in->uses, word, 64, 1, true);
 }
