@@ -56,9 +56,9 @@ struct match {
 	double overlapped; /* those that other loads hide, */
 	double alone;	   /* and what is left of these waits */
 	double apart;	   /* latency samples of M in loops with barriers */
-	double gone;	   /* samples that go if the instructions that others wait for go, too: all of those, and
-			    * what is matched elsewhere */
-	double queued;	   /* of what stays: waits in the queues that the former fill */
+	double gone;   /* samples that go if the instructions that others wait for go, too: all of those, and
+			* what is matched elsewhere */
+	double queued; /* of what stays: waits in the queues that the former fill */
 	double gone_issued; /* of gone: samples that issued */
 };
 
@@ -94,7 +94,8 @@ static void match_function(const struct kernel *kernel, const struct kernel_func
 }
 
 /* What a wait has beyond its latency it has in queues: cycles of each time that its use issued. */
-static double queued_of(const struct kernel *kernel, const struct kernel_function *function, const struct cause *cause)
+static double queued_of(
+	const struct kernel *kernel, const struct kernel_function *function, const struct cause *cause)
 {
 	const struct gpu_instruction *define = &function->code.instructions[cause->define];
 	double issued = function->samples[cause->use].all[STALL_NONE];
@@ -172,8 +173,8 @@ static void estimate_eliminated(const struct kernel *kernel, struct advice *advi
 	double floor = estimate_issue_floor(kernel->active, kernel->issued, found->gone_issued);
 	double all = kernel->total - floor;
 
-	advice->speedup = estimate_elimination(
-		kernel->total, leave ? fmin(all, found->gone + found->queued) : advice->matched - advice->stays);
+	advice->speedup = estimate_elimination(kernel->total,
+		leave ? fmin(all, found->gone + found->queued) : advice->matched - advice->stays);
 	/* Between nothing and all: their geometric mean. */
 	if (advice->optimizer->is_moved)
 		advice->speedup = sqrt(fmin(advice->speedup, ADVICE_MOST));
@@ -183,8 +184,8 @@ static void estimate_eliminated(const struct kernel *kernel, struct advice *advi
 			      ? 1
 			      : estimate_elimination(
 					kernel->total, advice->matched_latency * fmax(0, 1 - error_share));
-	/* Accesses that leave the code no longer fill queues and caches: whatever waits may go with them, until the
-	 * schedulers issue all the time. */
+	/* Accesses that leave the code no longer fill queues and caches: whatever waits may go with them,
+	 * until the schedulers issue all the time. */
 	advice->high = estimate_elimination(kernel->total,
 		leave ? all * (1 + error_share) : fmax(found->gone, advice->matched) * (1 + error_share));
 	for (unsigned i = 0; i < advice->hotspot_count; i++)
@@ -195,7 +196,8 @@ static void estimate_eliminated(const struct kernel *kernel, struct advice *advi
 /* True where a wait that is hidden may come back at a barrier, as one for the other warps of the block. */
 static bool has_barriers(const struct kernel *kernel, const struct match *found)
 {
-	return found->apart > 0 && (!kernel->shape.block || kernel->shape.block > kernel->architecture->threads);
+	return found->apart > 0 &&
+	       (!kernel->shape.block || kernel->shape.block > kernel->architecture->threads);
 }
 
 static void estimate_hidden(const struct kernel *kernel, struct advice *advice, const struct match *found)
@@ -208,8 +210,10 @@ static void estimate_hidden(const struct kernel *kernel, struct advice *advice, 
 	advice->speedup = estimate_elimination(kernel->total, found->overlapped + hidden);
 	/* Of latency in rounds that barriers keep apart: between nothing and all, their geometric mean. */
 	if (has_barriers(kernel, found))
-		advice->speedup = sqrt(advice->speedup * estimate_elimination(kernel->total, found->overlapped +
-			fmin(hidden, fmax(0, left - found->apart))));
+		advice->speedup =
+			sqrt(advice->speedup *
+				estimate_elimination(kernel->total,
+					found->overlapped + fmin(hidden, fmax(0, left - found->apart))));
 	/* Dependencies may leave nothing to move (S2 VI-B). */
 	advice->low = 1;
 	/* Loads that are under way together hide each other: Eq 3, which needs no other work to hide them. */

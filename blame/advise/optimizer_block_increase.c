@@ -14,17 +14,20 @@
 
 static bool is_grid(const struct gpu_operand *operand)
 {
-	return operand->kind == GPU_OPERAND_CONSTANT && operand->value >= GRID_BEGIN && operand->value < GRID_END;
+	return operand->kind == GPU_OPERAND_CONSTANT && operand->value >= GRID_BEGIN &&
+	       operand->value < GRID_END;
 }
 
-/* A kernel that asks how many blocks there are, and loops, takes its share of the work: more blocks share it, too. */
+/* A kernel that asks how many blocks there are, and loops, takes its share of the work: more blocks share it,
+ * too. */
 static bool shares_work(const struct kernel *kernel)
 {
 	for (size_t f = 0; f < kernel->function_count; f++) {
 		const struct kernel_code *code = &kernel->functions[f].code;
 
-		for (uint32_t i = 0; i < code->count && code->loops.count && code->isa->vendor == GPU_VENDOR_NVIDIA &&
-				     code->generation < GENERATION_MOST;
+		for (uint32_t i = 0;
+			i < code->count && code->loops.count && code->isa->vendor == GPU_VENDOR_NVIDIA &&
+			code->generation < GENERATION_MOST;
 			i++) {
 			struct gpu_arithmetic in;
 
@@ -36,13 +39,13 @@ static bool shares_work(const struct kernel *kernel)
 	return false;
 }
 
-/* As many threads in each block as now, on all multiprocessors: each issues as it does now; with several blocks of
- * them on each, as many warps would. */
+/* As many threads in each block as now, on all multiprocessors: each issues as it does now; with several
+ * blocks of them on each, as many warps would. */
 static void judge_shared(const struct kernel *kernel, struct advice *advice, double warps)
 {
 	const struct kernel_shape *shape = &kernel->shape;
-	double most = (double)architecture_warps(
-			      kernel->architecture, (unsigned)shape->block, shape->registers, shape->shared_bytes) /
+	double most = (double)architecture_warps(kernel->architecture, (unsigned)shape->block,
+			      shape->registers, shape->shared_bytes) /
 		      kernel->architecture->schedulers;
 	double rate = estimate_issue_rate(kernel->active / kernel->total, warps);
 
@@ -52,10 +55,11 @@ static void judge_shared(const struct kernel *kernel, struct advice *advice, dou
 	if (most > warps && rate > 0)
 		advice->high *= estimate_issue(rate, most) / estimate_issue(rate, warps);
 	snprintf(advice->say, sizeof advice->say,
-		"%llu blocks of %llu threads use %llu of %u multiprocessors: the kernel shares its work out over as many "
+		"%llu blocks of %llu threads use %llu of %u multiprocessors: the kernel shares its work out "
+		"over as many "
 		"blocks as there are, so make it %u or more",
-		(unsigned long long)shape->grid, (unsigned long long)shape->block, (unsigned long long)shape->grid,
-		kernel->multiprocessors, kernel->multiprocessors);
+		(unsigned long long)shape->grid, (unsigned long long)shape->block,
+		(unsigned long long)shape->grid, kernel->multiprocessors, kernel->multiprocessors);
 }
 
 static bool judge(const struct kernel *kernel, struct advice *advice)

@@ -26,8 +26,8 @@ static bool matches(
 	       is_call(&function->code.instructions[cause->define]);
 }
 
-/* What goes with calls: they themselves, and waits for the next instruction behind each jump: at the function's
- * first, and at the one that it returns to. */
+/* What goes with calls: they themselves, and waits for the next instruction behind each jump: at the
+ * function's first, and at the one that it returns to. */
 struct overhead {
 	double samples, issued;
 };

@@ -28,8 +28,8 @@ static double stays(const struct kernel_function *function, const struct cause *
 	return function->memory.one_turn * cause->samples;
 }
 
-/* Without a conflict that is known an access keeps its latency, which code around it may hide; only fewer of them spare
- * it: between nothing and all, their geometric mean. */
+/* Without a conflict that is known an access keeps its latency, which code around it may hide; only fewer of
+ * them spare it: between nothing and all, their geometric mean. */
 static bool judge(const struct kernel *kernel, struct advice *advice)
 {
 	bool has_conflicts = false;

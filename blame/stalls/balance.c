@@ -69,7 +69,8 @@ static double waits_of(const struct region *region, uint32_t at, struct executio
 	return part < UNEVEN_MOST ? own * (1 - part) / part : 0;
 }
 
-double balance_uneven(const struct kernel_function *function, uint32_t barrier, double period, struct parse_budget *budget)
+double balance_uneven(
+	const struct kernel_function *function, uint32_t barrier, double period, struct parse_budget *budget)
 {
 	const struct kernel_code *code = &function->code;
 	const struct dependency_code *flow = &code->flow;
@@ -97,7 +98,8 @@ double balance_uneven(const struct kernel_function *function, uint32_t barrier, 
 			loop = own_loop(code, from, barrier);
 			if (loop != LOOP_NONE && !entries[loop].count)
 				entries[loop] = entries_of(&region, loop);
-			waits += waits_of(&region, from, loop == LOOP_NONE ? executions_of(&region, from) : entries[loop]);
+			waits += waits_of(&region, from,
+				loop == LOOP_NONE ? executions_of(&region, from) : entries[loop]);
 		}
 	}
 	free(entries);

@@ -246,7 +246,8 @@ static void through_barrier(const struct kernel_function *function, uint32_t at,
 /* Marks the copies before it as a group that can be waited for: UTMACMDFLUSH, LDGDEPBAR. */
 static bool is_commit(const struct gpu_instruction *in)
 {
-	return in->kind == GPU_KIND_COPY && (strcmp(in->name, "UTMACMDFLUSH") == 0 || strcmp(in->name, "LDGDEPBAR") == 0);
+	return in->kind == GPU_KIND_COPY &&
+	       (strcmp(in->name, "UTMACMDFLUSH") == 0 || strcmp(in->name, "LDGDEPBAR") == 0);
 }
 
 static bool is_copy(const void *own, uint32_t at)
@@ -257,8 +258,8 @@ static bool is_copy(const void *own, uint32_t at)
 }
 
 /* A copy does not stall: it is as long under way as it is waited for. */
-static void nearest_copies(const struct kernel_function *function, uint32_t at, struct dependency_slice *slice,
-	struct candidate *best)
+static void nearest_copies(const struct kernel_function *function, uint32_t at,
+	struct dependency_slice *slice, struct candidate *best)
 {
 	double waited = waited_for(function, at);
 	const struct dependency *edges;
@@ -285,7 +286,8 @@ static bool tellers_take(const struct kernel_function *function, uint32_t at, st
 	if (!shared_barrier_place(code, slice, at, &place))
 		return false;
 	for (uint32_t i = 0; i < code->count && !budget->spent; i++) {
-		if (shared_barrier_use(code, i) != use || !shared_barrier_place(code, slice, i, &other) || other != place)
+		if (shared_barrier_use(code, i) != use || !shared_barrier_place(code, slice, i, &other) ||
+			other != place)
 			continue;
 		is_any = true;
 		if (use == SHARED_BARRIER_COPIES)
@@ -297,8 +299,8 @@ static bool tellers_take(const struct kernel_function *function, uint32_t at, st
 	return is_any;
 }
 
-/* Of a wait for a barrier in shared memory, or of the end of a group of copies. True: there is nothing else by which
- * it may be late. */
+/* Of a wait for a barrier in shared memory, or of the end of a group of copies. True: there is nothing else
+ * by which it may be late. */
 static bool through_copy(const struct kernel_function *function, uint32_t at, struct parse_budget *budget,
 	struct candidate found[CAUSE_LINKS])
 {
@@ -311,8 +313,10 @@ static bool through_copy(const struct kernel_function *function, uint32_t at, st
 	if (!slice)
 		return false;
 	if (is_wait)
-		is_told = tellers_take(function, at, slice, SHARED_BARRIER_COPIES, budget, &found[CAUSE_LINK_COPY]) ||
-			  tellers_take(function, at, slice, SHARED_BARRIER_ARRIVES, budget, &found[CAUSE_LINK_BARRIER]);
+		is_told = tellers_take(function, at, slice, SHARED_BARRIER_COPIES, budget,
+				  &found[CAUSE_LINK_COPY]) ||
+			  tellers_take(function, at, slice, SHARED_BARRIER_ARRIVES, budget,
+				  &found[CAUSE_LINK_BARRIER]);
 	if (!is_told)
 		nearest_copies(function, at, slice, &found[CAUSE_LINK_COPY]);
 	dependency_slice_free(slice);

@@ -11,8 +11,8 @@
 double cause_stalls_of(const struct kernel_function *function, uint32_t use);
 /* The cause elsewhere that explains most of an instruction's stalls; NULL: none. */
 const struct cause *cause_main(const struct kernel_function *function, uint32_t use, double *share);
-/* Through memory, a copy, a barrier or a call, to a place that waits itself, as long as a part of what is to be
- * explained. *weight: how long. */
+/* Through memory, a copy, a barrier or a call, to a place that waits itself, as long as a part of what is to
+ * be explained. *weight: how long. */
 bool cause_link_find(const struct kernel *kernel, const struct kernel_function *function, uint32_t at,
 	struct cause_step *step, double *weight);
 

@@ -16,7 +16,7 @@
 #define TURNS_LEAST 0.5			   /* of a loop's samples are in the ways */
 #define UNKNOWN_BOTH 0.5		   /* of warps that go both ways by data, where nothing tells */
 #define UNKNOWN_ONE 0.25		   /* likewise, of ways that some threads skip, and of loops */
-#define BOTH_ERROR_MOST 0.5		   /* two standard deviations: what is known less well tells nothing */
+#define BOTH_ERROR_MOST 0.5 /* two standard deviations: what is known less well tells nothing */
 
 /* ---- where ways join ---- */
 
@@ -208,8 +208,8 @@ static bool both_of(
 	const struct finding *finding, uint32_t branch, const struct way ways[2], double *both, double *error)
 {
 	const struct dependency_code *flow = &finding->code->flow;
-	struct executions at = executions_from(
-		flow, finding->samples, finding->period, executions_block(flow, branch));
+	struct executions at =
+		executions_from(flow, finding->samples, finding->period, executions_block(flow, branch));
 	double mean, ratio;
 
 	if (!ways[0].issued.count || !ways[1].issued.count || at.sum <= 0)
@@ -218,7 +218,8 @@ static bool both_of(
 	ratio = (executions_mean(ways[0].issued) + executions_mean(ways[1].issued)) / mean;
 	*both = fmin(1, fmax(0, ratio - 1));
 	*error = 2 / mean *
-		 sqrt(executions_variance(ways[0].issued) + executions_variance(ways[1].issued) + ratio * ratio * executions_variance(at));
+		 sqrt(executions_variance(ways[0].issued) + executions_variance(ways[1].issued) +
+			 ratio * ratio * executions_variance(at));
 	return *error <= BOTH_ERROR_MOST;
 }
 

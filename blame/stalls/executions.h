@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * executions.h - how often code ran, by the samples at which it issued. Instructions that run as a whole, one after
- * another without a branch or a join, tell alike, so all of them together tell best.
+ * executions.h - how often code ran, by the samples at which it issued. Instructions that run as a whole, one
+ * after another without a branch or a join, tell alike, so all of them together tell best.
  */
 #ifndef BLAME_EXECUTIONS_H
 #define BLAME_EXECUTIONS_H
@@ -13,7 +13,8 @@ struct executions {
 	unsigned count; /* instructions; 0: there are none */
 };
 
-/* From an instruction on, as long as nothing branches or joins. period: cycles between samples, 1: unknown. */
+/* From an instruction on, as long as nothing branches or joins. period: cycles between samples, 1: unknown.
+ */
 struct executions executions_from(
 	const struct dependency_code *flow, const struct cause_samples *samples, double period, uint32_t at);
 /* Back to where the instruction's block begins. */

@@ -27,10 +27,11 @@ struct kernel_code {
 	struct loop_forest loops; /* its of_node is of blocks */
 	uint32_t *loop_line;	  /* [loops.count] of its header; 0: unknown */
 	bool *has_barrier;	  /* [loops.count] threads wait for each other in it */
-	uint64_t *calls;	  /* [count] the function that it calls; 0: none; KERNEL_CODE_POINTER: one of several */
-	bool *is_math;		  /* [count] of CUDA's precise math functions, inlined */
-	uint32_t opaque;	  /* instructions that the decoder does not know */
-	struct gpu_code *binary;  /* the caller's */
+	uint64_t
+		*calls; /* [count] the function that it calls; 0: none; KERNEL_CODE_POINTER: one of several */
+	bool *is_math;	/* [count] of CUDA's precise math functions, inlined */
+	uint32_t opaque;	 /* instructions that the decoder does not know */
+	struct gpu_code *binary; /* the caller's */
 	/* -- owned -- */
 	uint32_t *first_from, *from, *first_to, *to;
 };

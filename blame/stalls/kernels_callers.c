@@ -91,7 +91,8 @@ static int edges_read(struct callers *callers, struct error *error)
 	for (size_t i = 0; i < count && ok; i++) {
 		if (calls[i].target)
 			ok = edge_add(callers, calls[i].address, calls[i].target);
-		for (size_t p = 0; !calls[i].target && pointed_count <= POINTED_MAX && p < pointed_count && ok; p++)
+		for (size_t p = 0;
+			!calls[i].target && pointed_count <= POINTED_MAX && p < pointed_count && ok; p++)
 			ok = edge_add(callers, calls[i].address, pointed[p]);
 	}
 	free(calls);

@@ -14,9 +14,11 @@ enum shared_barrier_use shared_barrier_use(const struct kernel_code *code, uint3
 	if (code->isa->vendor != GPU_VENDOR_NVIDIA)
 		return SHARED_BARRIER_NONE;
 	if (in->kind == GPU_KIND_BARRIER && in->space == GPU_SPACE_SHARED)
-		return (in->defines.words[GPU_PREDICATE / 64] >> GPU_PREDICATE % 64 & 0x7f) ? SHARED_BARRIER_WAITS
-											    : SHARED_BARRIER_ARRIVES;
-	if (in->kind == GPU_KIND_COPY && (strcmp(in->name, "UTMALDG") == 0 || strcmp(in->name, "UBLKCP") == 0))
+		return (in->defines.words[GPU_PREDICATE / 64] >> GPU_PREDICATE % 64 & 0x7f)
+			       ? SHARED_BARRIER_WAITS
+			       : SHARED_BARRIER_ARRIVES;
+	if (in->kind == GPU_KIND_COPY &&
+		(strcmp(in->name, "UTMALDG") == 0 || strcmp(in->name, "UBLKCP") == 0))
 		return SHARED_BARRIER_COPIES;
 	return SHARED_BARRIER_NONE;
 }
@@ -35,11 +37,13 @@ struct evaluation {
 	unsigned depth;
 };
 
-static struct value operand_value(struct evaluation *evaluation, uint32_t at, const struct gpu_operand *operand);
+static struct value operand_value(
+	struct evaluation *evaluation, uint32_t at, const struct gpu_operand *operand);
 
 static struct value sum_of(struct value a, struct value b)
 {
-	return (struct value){(int64_t)((uint64_t)a.sum + (uint64_t)b.sum), a.is_whole && b.is_whole, a.is_met && b.is_met};
+	return (struct value){
+		(int64_t)((uint64_t)a.sum + (uint64_t)b.sum), a.is_whole && b.is_whole, a.is_met && b.is_met};
 }
 
 /* Times a number that is known; what is multiplied by another is unknown. */
@@ -47,8 +51,8 @@ static struct value product_of(struct value a, struct value b)
 {
 	const bool is_linear = a.is_whole || b.is_whole;
 
-	return (struct value){is_linear ? (int64_t)((uint64_t)a.sum * (uint64_t)b.sum) : 0, a.is_whole && b.is_whole,
-		a.is_met && b.is_met};
+	return (struct value){is_linear ? (int64_t)((uint64_t)a.sum * (uint64_t)b.sum) : 0,
+		a.is_whole && b.is_whole, a.is_met && b.is_met};
 }
 
 static struct value definition_value(struct evaluation *evaluation, uint32_t at)
@@ -68,11 +72,13 @@ static struct value definition_value(struct evaluation *evaluation, uint32_t at)
 		value = operand_value(evaluation, at, &in.a);
 		break;
 	case GPU_ADD:
-		value = sum_of(sum_of(operand_value(evaluation, at, &in.a), operand_value(evaluation, at, &in.b)),
+		value = sum_of(
+			sum_of(operand_value(evaluation, at, &in.a), operand_value(evaluation, at, &in.b)),
 			operand_value(evaluation, at, &in.c));
 		break;
 	case GPU_MULTIPLY:
-		value = sum_of(product_of(operand_value(evaluation, at, &in.a), operand_value(evaluation, at, &in.b)),
+		value = sum_of(product_of(operand_value(evaluation, at, &in.a),
+				       operand_value(evaluation, at, &in.b)),
 			operand_value(evaluation, at, &in.c));
 		break;
 	case GPU_SHIFT_ADD:
@@ -118,7 +124,8 @@ static struct value register_value(struct evaluation *evaluation, uint32_t at, u
 	return value;
 }
 
-static struct value operand_value(struct evaluation *evaluation, uint32_t at, const struct gpu_operand *operand)
+static struct value operand_value(
+	struct evaluation *evaluation, uint32_t at, const struct gpu_operand *operand)
 {
 	struct value value = {.is_met = true};
 
@@ -131,7 +138,8 @@ static struct value operand_value(struct evaluation *evaluation, uint32_t at, co
 	return value;
 }
 
-bool shared_barrier_place(const struct kernel_code *code, struct dependency_slice *slice, uint32_t at, int64_t *place)
+bool shared_barrier_place(
+	const struct kernel_code *code, struct dependency_slice *slice, uint32_t at, int64_t *place)
 {
 	struct evaluation evaluation = {.code = code, .slice = slice};
 	struct gpu_arithmetic in;

@@ -59,8 +59,8 @@ struct gpu_arithmetic {
 			    unused */
 	struct gpu_operand a, b, c;
 	int32_t offset; /* of an access to local or shared memory, beside a and its uniform register; where an
-			   instruction waits for a barrier in shared memory, arrives there, or copies and tells
-			   it: the barrier is at a + b + offset */
+			   instruction waits for a barrier in shared memory, arrives there, or copies and
+			   tells it: the barrier is at a + b + offset */
 };
 
 /* What NVIDIA's instruction in these two words computes (sass_arithmetic.c). Never fails. */

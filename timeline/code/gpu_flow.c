@@ -260,8 +260,8 @@ static int call_compare(const void *left, const void *right)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* Of NVIDIA's relocations, the ones that a call has: a field of 32 bits before sm_90, and of 50 since then; and
- * those of a pointer, whole or half. */
+/* Of NVIDIA's relocations, the ones that a call has: a field of 32 bits before sm_90, and of 50 since then;
+ * and those of a pointer, whole or half. */
 static bool is_call_relocation(uint64_t info)
 {
 	return ELF64_R_TYPE(info) == RELOCATION_CALL || ELF64_R_TYPE(info) == RELOCATION_CALL_32;
@@ -291,7 +291,8 @@ static bool linked_add(struct gpu_code *code, uint64_t address, uint64_t target)
 }
 
 /* A function's own address in its own code is where its calls return to. */
-static bool relocation_take(struct gpu_code *code, const Elf64_Shdr *by, const Elf64_Shdr *of, const Elf64_Rela *entry)
+static bool relocation_take(
+	struct gpu_code *code, const Elf64_Shdr *by, const Elf64_Shdr *of, const Elf64_Rela *entry)
 {
 	uint64_t target = gpu_symbol_address(code, by->sh_link, ELF64_R_SYM(entry->r_info));
 
@@ -348,7 +349,8 @@ static void linked_read(struct gpu_code *code)
 
 		if ((by.sh_type != SHT_RELA && by.sh_type != SHT_REL) || is_debug_section(names, &of))
 			continue;
-		for (size_t at = 0; at + step <= entries.size && ok && parse_budget_step(&budget); at += step) {
+		for (size_t at = 0; at + step <= entries.size && ok && parse_budget_step(&budget);
+			at += step) {
 			Elf64_Rela entry = {0};
 
 			memcpy(&entry, entries.at + at, step);
@@ -364,9 +366,8 @@ uint64_t gpu_code_linked(struct gpu_code *code, uint64_t address)
 
 	if (!code->has_linked)
 		linked_read(code);
-	call = code->linked_count
-		       ? bsearch(&key, code->linked, code->linked_count, sizeof key, call_compare)
-		       : NULL;
+	call = code->linked_count ? bsearch(&key, code->linked, code->linked_count, sizeof key, call_compare)
+				  : NULL;
 	return call ? call->target : 0;
 }
 

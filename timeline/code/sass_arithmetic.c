@@ -187,8 +187,8 @@ static void compare(struct word word, struct gpu_arithmetic *to)
 					   : GPU_COMPARE_ORDER;
 }
 
-/* Which barrier in shared memory is waited for, or told. Beside the place that is copied to: bit 73 of a block's
- * copy says that this is in shared memory. */
+/* Which barrier in shared memory is waited for, or told. Beside the place that is copied to: bit 73 of a
+ * block's copy says that this is in shared memory. */
 static void barrier_of(struct word word, struct gpu_arithmetic *to)
 {
 	bool is_told = (word.low & 0x1ff) == OP_UTMALDG || high_bits(word, 73, 1);

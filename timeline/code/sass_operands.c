@@ -345,8 +345,8 @@ static void shared_barriers(struct gpu_instruction *in, struct word word)
 	registers(&in->uses, word, 64, 1, true);
 }
 
-/* Copies of whole blocks from A to B; bit 74: from shared memory, whose addresses have one word; bit 73: into it,
- * the barrier's address beside. */
+/* Copies of whole blocks from A to B; bit 74: from shared memory, whose addresses have one word; bit 73: into
+ * it, the barrier's address beside. */
 static void block_copies(struct gpu_instruction *in, struct word word)
 {
 	registers(&in->uses, word, 24, field(word, 74, 1) ? 1 : 2, true);
@@ -357,9 +357,9 @@ static void block_copies(struct gpu_instruction *in, struct word word)
 #define TENSOR_BOX 79 /* dimensions less one, 3 bits */
 #define TENSOR_HINT 76
 
-/* Copies of tensors' boxes, by the map that A points to. B: the place in shared memory, the barrier of what is
- * loaded, coordinates; C: which blocks of a cluster get it, or offsets. A hint for the cache stands at bit 40.
- * b: words of B before the coordinates. */
+/* Copies of tensors' boxes, by the map that A points to. B: the place in shared memory, the barrier of what
+ * is loaded, coordinates; C: which blocks of a cluster get it, or offsets. A hint for the cache stands at
+ * bit 40. b: words of B before the coordinates. */
 static void tensor_copies(struct gpu_instruction *in, struct word word, const struct row *row)
 {
 	registers(&in->uses, word, 24, 2, true);
