@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blame_lanes_amd.c - how threads of a wave differ in AMD's code: accesses and branches of compiled kernels whose
- * sources (tests/gpu/amd_lanes.cl) tell, for two families of processors.
+ * blame_lanes_amd.c - how threads of a wave differ in AMD's code: accesses and branches of compiled kernels
+ * whose sources (tests/gpu/amd_lanes.cl) tell, for two families of processors.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,8 @@ struct found {
 	int branch;	    /* kind of the branch by EXEC; -1: there is none */
 };
 
-static void found_take(struct found *found, const struct kernel_code *code, const struct lanes *lanes, uint32_t i)
+static void found_take(
+	struct found *found, const struct kernel_code *code, const struct lanes *lanes, uint32_t i)
 {
 	const struct gpu_instruction *in = &code->instructions[i];
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * amd_arithmetic.c - integer arithmetic in AMD's machine code (GCN 5, CDNA 1 to 3), as far as programs make addresses
- * and conditions of it: encodings and operations are those of amd_operands.c, the same for all these processors. Of
- * results of two words it tells the low one.
+ * amd_arithmetic.c - integer arithmetic in AMD's machine code (GCN 5, CDNA 1 to 3), as far as programs make
+ * addresses and conditions of it: encodings and operations are those of amd_operands.c, the same for all
+ * these processors. Of results of two words it tells the low one.
  */
 #include "timeline/code/amd_arithmetic.h"
 
@@ -11,7 +11,7 @@
 enum {
 	VCC_LO = 106,
 	EXEC_LO = 126,
-	INTEGER = 128, /* 0 to 64, */
+	INTEGER = 128,		/* 0 to 64, */
 	INTEGER_NEGATIVE = 193, /* and -1 to -16 */
 	INTEGER_END = 209,
 	SDWA = 249,
@@ -22,11 +22,37 @@ enum {
 #define OUT_OF_BANKS (1 << 20) /* a constant that is not known */
 
 /* Operations; the wide form of narrow ones begins at 0x100 (two operands) and 0x140 (one). */
-enum { V_MUL_I24 = 0x06, V_MUL_U24 = 0x08, V_LSHRREV = 0x10, V_ASHRREV, V_LSHLREV, V_AND, V_ADD_CO = 0x19, V_SUB_CO, V_SUBREV_CO,
-	V_ADD = 0x34, V_SUB, V_SUBREV };
+enum {
+	V_MUL_I24 = 0x06,
+	V_MUL_U24 = 0x08,
+	V_LSHRREV = 0x10,
+	V_ASHRREV,
+	V_LSHLREV,
+	V_AND,
+	V_ADD_CO = 0x19,
+	V_SUB_CO,
+	V_SUBREV_CO,
+	V_ADD = 0x34,
+	V_SUB,
+	V_SUBREV
+};
 enum { V_MOV = 0x01, V_READFIRSTLANE };
-enum { W_MAD_I24 = 0x1c2, W_MAD_U24, W_BFE_U = 0x1c8, W_BFE_I, W_MAD_U64 = 0x1e8, W_LSHL_ADD = 0x1fd, W_ADD3 = 0x1ff,
-	W_LSHL_OR, W_MUL_LO = 0x285, W_MBCNT_LO = 0x28c, W_MBCNT_HI, W_LSHLREV_64 = 0x28f, W_LSHRREV_64, W_ASHRREV_64 };
+enum {
+	W_MAD_I24 = 0x1c2,
+	W_MAD_U24,
+	W_BFE_U = 0x1c8,
+	W_BFE_I,
+	W_MAD_U64 = 0x1e8,
+	W_LSHL_ADD = 0x1fd,
+	W_ADD3 = 0x1ff,
+	W_LSHL_OR,
+	W_MUL_LO = 0x285,
+	W_MBCNT_LO = 0x28c,
+	W_MBCNT_HI,
+	W_LSHLREV_64 = 0x28f,
+	W_LSHRREV_64,
+	W_ASHRREV_64
+};
 enum { S_MOV_32 = 0x00, S_MOV_64, S_AND_SAVEEXEC = 0x20, S_OR_SAVEEXEC, S_ANDN2_SAVEEXEC = 0x23 };
 
 struct word {
@@ -241,7 +267,8 @@ static void memory(struct word word, struct gpu_arithmetic *to)
 {
 	switch (word.first >> 26) {
 	case 0x30: /* scalar */
-		to->a = (struct gpu_operand){GPU_OPERAND_REGISTER, GPU_SCALAR + bits(word.first, 0, 6) * 2, false};
+		to->a = (struct gpu_operand){
+			GPU_OPERAND_REGISTER, GPU_SCALAR + bits(word.first, 0, 6) * 2, false};
 		break;
 	case 0x36: /* shared */
 		to->a = vector(bits(word.second, 0, 8));
@@ -263,7 +290,8 @@ void amd_arithmetic(const uint8_t *bytes, size_t size, struct gpu_arithmetic *to
 {
 	struct word word = {0, 0};
 
-	*to = (struct gpu_arithmetic){.operation = GPU_OTHER, .a = immediate(0), .b = immediate(0), .c = immediate(0)};
+	*to = (struct gpu_arithmetic){
+		.operation = GPU_OTHER, .a = immediate(0), .b = immediate(0), .c = immediate(0)};
 	if (size < sizeof word.first)
 		return;
 	memcpy(&word.first, bytes, sizeof word.first);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* amd_arithmetic.h - what AMD's instructions compute (gpu_arithmetic.h), of all processors that amd_operands.c reads. */
+/* amd_arithmetic.h - what AMD's instructions compute (gpu_arithmetic.h), of all processors that
+ * amd_operands.c reads. */
 #ifndef TIMELINE_AMD_ARITHMETIC_H
 #define TIMELINE_AMD_ARITHMETIC_H
 
