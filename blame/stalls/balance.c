@@ -34,13 +34,13 @@ static uint32_t own_loop(const struct kernel_code *code, uint32_t at, uint32_t b
 }
 
 /* How often the loop is come to, and so by how many warps: what leads into it from outside. */
-static struct executions entries_of(const struct region *region, uint32_t loop)
+static struct executions entries_of(const struct region *region, uint32_t loop, struct parse_budget *budget)
 {
 	const struct kernel_code *code = &region->function->code;
 	const struct dependency_code *flow = &code->flow;
 	struct executions best = {0, 0};
 
-	for (uint32_t i = 0; i < code->count; i++) {
+	for (uint32_t i = 0; i < code->count && parse_budget_step(budget); i++) {
 		if (!loop_is_in(&code->loops, code->loop_of[i], loop))
 			continue;
 		for (uint32_t e = flow->first_from[i]; e < flow->first_from[i + 1]; e++) {
@@ -97,7 +97,7 @@ double balance_uneven(
 			stack[depth++] = from;
 			loop = own_loop(code, from, barrier);
 			if (loop != LOOP_NONE && !entries[loop].count)
-				entries[loop] = entries_of(&region, loop);
+				entries[loop] = entries_of(&region, loop, budget);
 			waits += waits_of(&region, from,
 				loop == LOOP_NONE ? executions_of(&region, from) : entries[loop]);
 		}

@@ -31,6 +31,7 @@ struct finding {
 	struct lanes *lanes;
 	int64_t threads; /* of a warp: 2^bits */
 	unsigned bits;
+	unsigned slots;			   /* that this machine has */
 	uint32_t *state_of;		   /* [count] 1 + its state; 0: follows the one before */
 	struct state *states;		   /* at the begin of each such instruction */
 	struct gpu_arithmetic *arithmetic; /* [count] */
@@ -412,11 +413,11 @@ static void step(struct finding *finding, struct state *state, uint32_t i)
 
 /* ---- flow ---- */
 
-static bool flow_into(struct state *to, const struct state *from)
+static bool flow_into(struct state *to, const struct state *from, unsigned slots)
 {
 	bool has_changed = false;
 
-	for (unsigned r = 0; r < SLOTS; r++) {
+	for (unsigned r = 0; r < slots; r++) {
 		struct lanes_value now = joined(to->slots[r], from->slots[r]);
 
 		has_changed |= memcmp(&now, &to->slots[r], sizeof now) != 0;
@@ -441,7 +442,7 @@ static bool pass(struct finding *finding)
 			uint32_t to = finding->state_of[flow->to[e]];
 
 			if (to)
-				has_changed |= flow_into(&finding->states[to - 1], &state);
+				has_changed |= flow_into(&finding->states[to - 1], &state, finding->slots);
 		}
 	}
 	return has_changed;
@@ -517,6 +518,7 @@ int lanes_find(struct lanes *lanes, const struct kernel_code *code, bool is_kern
 		.machine = {is_amd ? WAVE : WARP, is_amd ? amd_line_bytes(code->isa) : SECTOR_BYTES},
 		.values = calloc(room, sizeof *lanes->values)};
 	finding.threads = lanes->machine.threads;
+	finding.slots = is_amd ? SLOTS : GPU_UNIFORM_PREDICATE;
 	finding.bits = (unsigned)__builtin_ctz(lanes->machine.threads);
 	finding.state_of = calloc(room, sizeof *finding.state_of);
 	finding.arithmetic = calloc(room, sizeof *finding.arithmetic);
