@@ -586,7 +586,7 @@ usage: ./build.sh [VERB]
            `bench collect`: what the collector spends on a record, its writer alone and from the rings on;
            `bench causes`: what it costs to record why threads wait: locks, conditions, pipes, MPI, OpenMP's regions;
            `bench python`: a sample of 30 Python frames, start-up, loops beside perf -X perf, of each interpreter given;
-           `bench advise`: hpct-advise of 1e7 samples, and of a GPU binary of 800 MB (needs 2 GB of disk);
+           `bench advise`: hpct-advise of 1e7 samples, and of a GPU binary of 800 MB (2 GB of disk), and bytes a record;
            `bench attach`: what measuring from outside costs, beside perf record -p where it is installed;
            `bench view 1e9`: pictures and keys of the view on a run of so many records (1e8);
            `bench cuda`: what recording costs on an NVIDIA GPU (docs/gpu.md)

@@ -52,17 +52,23 @@ static struct estimate_scope *scopes_new(const struct kernel_function *function)
 
 /* What the causes of a function that match come to. */
 struct match {
-	double hidden; /* latency samples that moving code within scopes can hide */
+	double hidden;	   /* latency samples that moving code within scopes can hide */
+	double overlapped; /* those that other loads hide, */
+	double alone;	   /* and what is left of these waits */
+	double apart;	   /* latency samples of M in loops with barriers */
 	double gone;   /* samples that go if the instructions that others wait for go, too: all of those, and
 			* what is matched elsewhere */
+	double queued; /* of what stays: waits in the queues that the former fill */
+	double gone_issued; /* of gone: samples that issued */
 };
 
 /* What is matched is marked by cause. `scopes` may be NULL. */
 static void match_function(const struct kernel *kernel, const struct kernel_function *function,
-	struct advice *advice, struct estimate_scope *scopes, bool *is_matched)
+	struct advice *advice, struct match *found, struct estimate_scope *scopes, bool *is_matched)
 {
 	for (size_t c = 0; c < function->causes.count; c++) {
 		const struct cause *cause = &function->causes.list[c];
+		double share;
 		uint32_t loop;
 
 		is_matched[c] = advice->optimizer->matches(kernel, function, cause);
@@ -73,30 +79,55 @@ static void match_function(const struct kernel *kernel, const struct kernel_func
 		if (advice->optimizer->stays)
 			advice->stays += advice->optimizer->stays(function, cause);
 		advice_hotspot_put(advice, &(struct advice_hotspot){function, *cause, 1});
+		loop = kernel_code_common_loop(&function->code, cause->define, cause->use);
+		if (loop != LOOP_NONE && function->code.has_barrier[loop])
+			found->apart += cause->latency;
 		if (!scopes)
 			continue;
-		loop = kernel_code_common_loop(&function->code, cause->define, cause->use);
-		scopes[loop == LOOP_NONE ? 0 : loop + 1].matched_latency += cause->latency;
+		/* What is left of it waits for all of them together: nothing of these rounds fills that. */
+		share = advice->optimizer->overlaps ? advice->optimizer->overlaps(function, cause) : 0;
+		found->overlapped += cause->latency * share;
+		found->alone += share > 0 ? cause->latency * (1 - share) : 0;
+		if (share <= 0)
+			scopes[loop == LOOP_NONE ? 0 : loop + 1].matched_latency += cause->latency;
 	}
 }
 
+/* What a wait has beyond its latency it has in queues: cycles of each time that its use issued. */
+static double queued_of(
+	const struct kernel *kernel, const struct kernel_function *function, const struct cause *cause)
+{
+	const struct gpu_instruction *define = &function->code.instructions[cause->define];
+	double issued = function->samples[cause->use].all[STALL_NONE];
+	double latency = architecture_latency(kernel->architecture, define);
+
+	if (cause->define == cause->use || (cause->stall != STALL_GMEM && cause->stall != STALL_IDEP) ||
+		define->write_barrier == GPU_NO_BARRIER || !(issued > 0))
+		return 0;
+	return fmax(0, cause->samples - latency * issued);
+}
+
 /* `goes`, by instruction, is all false before. */
-static double gone_with(const struct kernel_function *function, const struct optimizer *optimizer,
-	const bool *is_matched, bool *goes)
+static void gone_with(const struct kernel *kernel, const struct kernel_function *function,
+	const struct optimizer *optimizer, const bool *is_matched, bool *goes, struct match *found)
 {
 	const struct cause *list = function->causes.list;
-	double sum = 0;
 
 	for (size_t c = 0; c < function->causes.count; c++)
 		if (is_matched[c] && list[c].define != list[c].use)
 			goes[list[c].define] = true;
 	for (uint32_t i = 0; optimizer->leaves && i < function->code.count; i++)
 		goes[i] |= optimizer->leaves(function, i);
-	for (size_t c = 0; c < function->causes.count; c++)
-		sum += is_matched[c] && !goes[list[c].use] ? list[c].samples : 0;
-	for (uint32_t i = 0; i < function->code.count; i++)
-		sum += goes[i] ? cause_samples_sum(&function->samples[i]) : 0;
-	return sum;
+	for (size_t c = 0; c < function->causes.count; c++) {
+		if (is_matched[c] && !goes[list[c].use])
+			found->gone += list[c].samples;
+		if (!is_matched[c] && !goes[list[c].use])
+			found->queued += queued_of(kernel, function, &list[c]);
+	}
+	for (uint32_t i = 0; i < function->code.count; i++) {
+		found->gone += goes[i] ? cause_samples_sum(&function->samples[i]) : 0;
+		found->gone_issued += goes[i] ? function->samples[i].all[STALL_NONE] : 0;
+	}
 }
 
 /* False: no memory. */
@@ -113,11 +144,11 @@ static bool match(const struct kernel *kernel, struct advice *advice, struct mat
 
 		ok = is_matched && goes && (scopes || !is_scoped);
 		if (ok)
-			match_function(kernel, function, advice, scopes, is_matched);
+			match_function(kernel, function, advice, found, scopes, is_matched);
 		if (ok && scopes)
 			found->hidden += estimate_scopes(scopes, (size_t)function->code.loops.count + 1);
 		if (ok)
-			found->gone += gone_with(function, advice->optimizer, is_matched, goes);
+			gone_with(kernel, function, advice->optimizer, is_matched, goes, found);
 		free(scopes);
 		free(is_matched);
 		free(goes);
@@ -139,9 +170,11 @@ static void estimate_eliminated(const struct kernel *kernel, struct advice *advi
 {
 	const bool leave = advice->optimizer->leaves && advice->matched > 0;
 	double error_share = error_of(kernel, advice->matched);
+	double floor = estimate_issue_floor(kernel->active, kernel->issued, found->gone_issued);
+	double all = kernel->total - floor;
 
-	advice->speedup =
-		estimate_elimination(kernel->total, leave ? found->gone : advice->matched - advice->stays);
+	advice->speedup = estimate_elimination(kernel->total,
+		leave ? fmin(all, found->gone + found->queued) : advice->matched - advice->stays);
 	/* Between nothing and all: their geometric mean. */
 	if (advice->optimizer->is_moved)
 		advice->speedup = sqrt(fmin(advice->speedup, ADVICE_MOST));
@@ -151,20 +184,36 @@ static void estimate_eliminated(const struct kernel *kernel, struct advice *advi
 			      ? 1
 			      : estimate_elimination(
 					kernel->total, advice->matched_latency * fmax(0, 1 - error_share));
-	advice->high =
-		estimate_elimination(kernel->total, fmax(found->gone, advice->matched) * (1 + error_share));
+	/* Accesses that leave the code no longer fill queues and caches: whatever waits may go with them,
+	 * until the schedulers issue all the time. */
+	advice->high = estimate_elimination(kernel->total,
+		leave ? all * (1 + error_share) : fmax(found->gone, advice->matched) * (1 + error_share));
 	for (unsigned i = 0; i < advice->hotspot_count; i++)
 		advice->hotspots[i].speedup =
 			estimate_elimination(kernel->total, advice->hotspots[i].cause.samples);
 }
 
-/* hidden: of a scoped optimizer. */
-static void estimate_hidden(const struct kernel *kernel, struct advice *advice, double hidden)
+/* True where a wait that is hidden may come back at a barrier, as one for the other warps of the block. */
+static bool has_barriers(const struct kernel *kernel, const struct match *found)
 {
-	double most = estimate_hiding(kernel->total, kernel->active, advice->matched_latency);
+	return found->apart > 0 &&
+	       (!kernel->shape.block || kernel->shape.block > kernel->architecture->threads);
+}
 
-	advice->speedup =
-		advice->optimizer->is_scoped ? fmin(most, estimate_elimination(kernel->total, hidden)) : most;
+static void estimate_hidden(const struct kernel *kernel, struct advice *advice, const struct match *found)
+{
+	double left = advice->matched_latency - found->overlapped - found->alone;
+	double hidden = fmin(kernel->active, left);
+
+	if (advice->optimizer->is_scoped)
+		hidden = fmin(hidden, found->hidden);
+	advice->speedup = estimate_elimination(kernel->total, found->overlapped + hidden);
+	/* Of latency in rounds that barriers keep apart: between nothing and all, their geometric mean. */
+	if (has_barriers(kernel, found))
+		advice->speedup =
+			sqrt(advice->speedup *
+				estimate_elimination(kernel->total,
+					found->overlapped + fmin(hidden, fmax(0, left - found->apart))));
 	/* Dependencies may leave nothing to move (S2 VI-B). */
 	advice->low = 1;
 	/* Loads that are under way together hide each other: Eq 3, which needs no other work to hide them. */
@@ -194,7 +243,7 @@ static int advise(const struct kernel *kernel, struct advice *advice, struct err
 		estimate_eliminated(kernel, advice, &found);
 		break;
 	case OPTIMIZER_HIDES:
-		estimate_hidden(kernel, advice, found.hidden);
+		estimate_hidden(kernel, advice, &found);
 		break;
 	default:
 		break;

@@ -14,6 +14,11 @@ double estimate_elimination(double all, double matched)
 	return all > 0 ? all / (all - less(matched, all)) : 1;
 }
 
+double estimate_issue_floor(double active, double issued, double issued_gone)
+{
+	return issued > 0 ? active * (1 - less(issued_gone, issued) / issued) : active;
+}
+
 double estimate_hiding_unbounded(double all, double matched_latency)
 {
 	return estimate_elimination(all, matched_latency);

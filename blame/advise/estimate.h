@@ -11,6 +11,9 @@
 
 /* Eq 2: stalls are eliminated. Infinite if nothing is left. */
 double estimate_elimination(double all, double matched);
+/* What the schedulers need at least to issue what is left, as samples: an active sample is one at which the
+ * scheduler issued, and it issues one instruction in a cycle. No change of waits alone goes below. */
+double estimate_issue_floor(double active, double issued, double issued_gone);
 /* Eq 3: latency is hidden, as if there were always work to hide it with. */
 double estimate_hiding_unbounded(double all, double matched_latency);
 /* Eq 4: at most the active samples can fill it; never more than 2 (Theorem V.1) for matched_latency <= all -

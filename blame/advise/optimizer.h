@@ -27,6 +27,9 @@ struct optimizer {
 	bool (*leaves)(const struct kernel_function *function, uint32_t at);
 	/* Of what eliminates: samples of a cause of its matter that stay; NULL: none. */
 	double (*stays)(const struct kernel_function *function, const struct cause *cause);
+	/* Of what hides: the part of a cause's latency that goes without other work to fill it, since loads
+	 * of several rounds are under way together; NULL: none. */
+	double (*overlaps)(const struct kernel_function *function, const struct cause *cause);
 	/* May be NULL. Parallel ones: fills speedup and its interval. Others: may mend the estimate from what
 	 * they match. False withholds the advice. The interval is made to contain the speedup. */
 	bool (*judge)(const struct kernel *kernel, struct advice *advice);

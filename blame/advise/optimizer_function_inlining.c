@@ -2,6 +2,7 @@
 /* optimizer_function_inlining.c - calls of device functions (S2 Table II). */
 #include "blame/advise/optimizer.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "blame/advise/advice.h"
@@ -25,9 +26,41 @@ static bool matches(
 	       is_call(&function->code.instructions[cause->define]);
 }
 
-/* Calls and returns go altogether. */
+/* What goes with calls: they themselves, and waits for the next instruction behind each jump: at the
+ * function's first, and at the one that it returns to. */
+struct overhead {
+	double samples, issued;
+};
+
+static void overhead_take(struct overhead *overhead, const struct kernel_function *function)
+{
+	for (uint32_t i = 0; i < function->code.count; i++) {
+		const struct cause_samples *samples = &function->samples[i];
+		bool is_after = (i == 0 && !function->is_kernel) ||
+				(i > 0 && strncmp(function->code.instructions[i - 1].name, "CALL", 4) == 0);
+
+		if (is_call(&function->code.instructions[i])) {
+			overhead->samples += cause_samples_sum(samples);
+			overhead->issued += samples->all[STALL_NONE];
+		} else if (is_after) {
+			overhead->samples += samples->all[STALL_IFET];
+		}
+	}
+}
+
+/* Calls and returns go altogether; what is left has to be issued. */
 static bool judge(const struct kernel *kernel, struct advice *advice)
 {
+	struct overhead overhead = {0, 0};
+	double floor;
+
+	for (size_t f = 0; f < kernel->function_count; f++)
+		if (kernel->functions[f].is_kernel || !optimizer_is_math(&kernel->functions[f], 0))
+			overhead_take(&overhead, &kernel->functions[f]);
+	floor = estimate_issue_floor(kernel->active, kernel->issued, overhead.issued);
+	if (advice->matched > 0)
+		advice->speedup = fmax(advice->speedup,
+			estimate_elimination(kernel->total, fmin(overhead.samples, kernel->total - floor)));
 	advice->high = estimate_elimination(kernel->total, advice->matched);
 	return true;
 }

@@ -16,11 +16,29 @@ static bool matches(
 	       kernel_code_common_loop(&function->code, cause->define, cause->use) != LOOP_NONE;
 }
 
+#define ROUNDS 4.0 /* that compilers unroll where they do not know how many there are */
+
+/* Loads whose address is not made of what was loaded do not wait for each other: those of several rounds take
+ * as long together as one does (Little's law), until memory is saturated. A barrier keeps rounds apart. */
+static double overlaps(const struct kernel_function *function, const struct cause *cause)
+{
+	const struct kernel_code *code = &function->code;
+	uint32_t loop = kernel_code_common_loop(code, cause->define, cause->use);
+	unsigned address = function->lanes.values[cause->define].kind;
+
+	if (cause->class != CAUSE_GLOBAL || code->instructions[cause->define].kind != GPU_KIND_LOAD ||
+		loop == LOOP_NONE || code->has_barrier[loop] || address == LANES_DATA ||
+		address == LANES_UNKNOWN)
+		return 0;
+	return 1 - 1 / ROUNDS;
+}
+
 const struct optimizer optimizer_loop_unrolling = {.name = "loop-unrolling",
 	.title = "Loop Unrolling",
 	.category = OPTIMIZER_HIDES,
 	.is_scoped = true,
 	.matches = matches,
+	.overlaps = overlaps,
 	.hints = "Each round of the loop waits for its own loads and results.\n"
 		 "1. #pragma unroll N before the loop, or unroll it by hand, so that loads of several rounds "
 		 "are "

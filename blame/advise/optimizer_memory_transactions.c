@@ -9,17 +9,31 @@
 
 #define LATENCY_CYCLES 800.0 /* of a load that misses all caches while nothing else is under way */
 
+/* Special registers are read by way of the queue of memory instructions: what that takes beyond its own
+ * latency is time behind these, as a share of the wait. */
+static double queued_share(
+	const struct kernel *kernel, const struct kernel_function *function, const struct cause *cause)
+{
+	const struct gpu_instruction *define = &function->code.instructions[cause->define];
+	double issued = function->samples[cause->use].all[STALL_NONE];
+	double waits = function->samples[cause->use].all[STALL_IDEP];
+
+	if (cause->stall != STALL_IDEP || define->kind != GPU_KIND_MOVE ||
+		define->write_barrier == GPU_NO_BARRIER || waits <= 0)
+		return 0;
+	return fmax(0, 1 - architecture_latency(kernel->architecture, define) * issued / waits);
+}
+
 static bool matches(
 	const struct kernel *kernel, const struct kernel_function *function, const struct cause *cause)
 {
 	const struct memory_scope *scope = memory_scope_of(&function->memory, &function->code, cause->use);
 
-	(void)kernel;
 	if (!memory_is_wasteful(scope))
 		return false;
 	if (cause->class == CAUSE_GLOBAL && cause->stall == STALL_GMEM)
 		return memory_is_saturated(scope);
-	return memory_queue_is_full(function, cause);
+	return memory_queue_is_full(function, cause) || queued_share(kernel, function, cause) > 0;
 }
 
 /* What is left of the samples of a cause. With the transactions the time of saturated memory shrinks; but a

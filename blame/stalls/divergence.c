@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blame/stalls/executions.h"
 #include "store/base/array.h"
 
 #define WARP 32.0
@@ -15,7 +16,7 @@
 #define TURNS_LEAST 0.5			   /* of a loop's samples are in the ways */
 #define UNKNOWN_BOTH 0.5		   /* of warps that go both ways by data, where nothing tells */
 #define UNKNOWN_ONE 0.25		   /* likewise, of ways that some threads skip, and of loops */
-#define ISSUED_LEAST 40.0		   /* samples: fewer tell nothing of how often a branch is taken */
+#define BOTH_ERROR_MOST 0.5 /* two standard deviations: what is known less well tells nothing */
 
 /* ---- where ways join ---- */
 
@@ -130,7 +131,7 @@ bool divergence_joins(const struct dependency_code *code, uint32_t *joins, struc
 
 struct way {
 	double samples;
-	double issued; /* samples of its first instructions, on average; negative: there are none */
+	struct executions issued; /* of its first instructions */
 	uint32_t most;
 };
 
@@ -151,53 +152,16 @@ static double samples_of(const struct finding *finding, uint32_t i)
 	return cause_samples_sum(&finding->samples[i]);
 }
 
-/* Mean of what issued from there on, as long as nothing branches or joins. */
-static double issued_from(const struct finding *finding, uint32_t at)
-{
-	const struct dependency_code *flow = &finding->code->flow;
-	double sum = 0;
-	unsigned count = 0;
-
-	for (;; at = flow->to[flow->first_to[at]]) {
-		sum += finding->samples[at].all[STALL_NONE];
-		count++;
-		if (flow->first_to[at + 1] != flow->first_to[at] + 1 || count == 64)
-			break;
-		if (flow->first_from[flow->to[flow->first_to[at]] + 1] !=
-			flow->first_from[flow->to[flow->first_to[at]]] + 1)
-			break;
-	}
-	return sum / count / finding->period;
-}
-
-/* Back to where the branch's block begins. */
-static uint32_t block_of(const struct finding *finding, uint32_t at)
-{
-	const struct dependency_code *flow = &finding->code->flow;
-
-	for (unsigned i = 0; i < 64; i++) {
-		uint32_t first = flow->first_from[at], from;
-
-		if (flow->first_from[at + 1] != first + 1)
-			break;
-		from = flow->from[first];
-		if (flow->first_to[from + 1] != flow->first_to[from] + 1)
-			break;
-		at = from;
-	}
-	return at;
-}
-
 /* Sums up a way, which ends where all join. The stack keeps its instructions; returns how many. */
 static uint32_t walk(struct finding *finding, uint32_t from, uint32_t join, struct way *way)
 {
 	const struct dependency_code *flow = &finding->code->flow;
 	uint32_t count = 0;
 
-	*way = (struct way){.issued = -1, .most = from};
+	*way = (struct way){.most = from};
 	if (from == join)
 		return 0;
-	way->issued = issued_from(finding, from);
+	way->issued = executions_from(&finding->code->flow, finding->samples, finding->period, from);
 	finding->walk++;
 	finding->met[from] = finding->walk;
 	finding->stack[count++] = from;
@@ -243,14 +207,20 @@ static void shares_take(struct finding *finding, uint32_t count, struct shares s
 static bool both_of(
 	const struct finding *finding, uint32_t branch, const struct way ways[2], double *both, double *error)
 {
-	double at = issued_from(finding, block_of(finding, branch));
+	const struct dependency_code *flow = &finding->code->flow;
+	struct executions at =
+		executions_from(flow, finding->samples, finding->period, executions_block(flow, branch));
+	double mean, ratio;
 
-	/* Of the smallest count the sampling error is the largest. */
-	if (ways[0].issued < 0 || ways[1].issued < 0 || at < ISSUED_LEAST)
+	if (!ways[0].issued.count || !ways[1].issued.count || at.sum <= 0)
 		return false;
-	*both = fmin(1, fmax(0, (ways[0].issued + ways[1].issued) / at - 1));
-	*error = 2 * sqrt(3 / at);
-	return true;
+	mean = executions_mean(at);
+	ratio = (executions_mean(ways[0].issued) + executions_mean(ways[1].issued)) / mean;
+	*both = fmin(1, fmax(0, ratio - 1));
+	*error = 2 / mean *
+		 sqrt(executions_variance(ways[0].issued) + executions_variance(ways[1].issued) +
+			 ratio * ratio * executions_variance(at));
+	return *error <= BOTH_ERROR_MOST;
 }
 
 /* What each way saves, as a share of its samples. */

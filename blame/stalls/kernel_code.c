@@ -46,6 +46,13 @@ void kernel_code_arithmetic(const struct kernel_code *code, uint32_t i, struct g
 		code->isa->arithmetic(bytes, code->sizes[i], arithmetic);
 }
 
+static uint64_t call_of(const struct kernel_code *code, const struct instruction *in)
+{
+	uint64_t linked = gpu_code_linked(code->binary, in->address);
+
+	return linked ? linked : in->target ? in->target : KERNEL_CODE_POINTER;
+}
+
 /* Whole instructions of a block; `put`: the code takes them. Returns how many. */
 static uint32_t block_read(
 	struct kernel_code *code, const struct cfg *cfg, uint32_t b, struct decoder *decoder, bool put)
@@ -67,7 +74,8 @@ static uint32_t block_read(
 			!code->isa->instruction(bytes + at, in.size, &code->instructions[code->count]);
 		code->loop_of[code->count] = code->loops.of_node[b];
 		code->sizes[code->count] = in.size;
-		code->calls[code->count] = in.flow == FLOW_CALL ? in.target : 0;
+		if (in.flow == FLOW_CALL)
+			code->calls[code->count] = call_of(code, &in);
 		code->addresses[code->count++] = block->begin + at;
 	}
 	return count;
@@ -88,6 +96,11 @@ static bool instructions_read(struct kernel_code *code, const struct cfg *cfg, s
 		return false;
 	for (uint32_t b = 0; b < cfg->block_count; b++)
 		block_read(code, cfg, b, decoder, true);
+	for (uint32_t i = 0; i < code->count; i++)
+		for (uint32_t loop = code->loop_of[i];
+			code->instructions[i].kind == GPU_KIND_BARRIER && loop != LOOP_NONE;
+			loop = code->loops.loops[loop].parent)
+			code->has_barrier[loop] = true;
 	return true;
 }
 
@@ -169,7 +182,8 @@ static int loops_read(struct kernel_code *code, const struct cfg *cfg, struct pa
 	rc = loop_forest_build(&code->loops, &graph, budget);
 	free(first);
 	code->loop_line = calloc((size_t)code->loops.count + 1, sizeof *code->loop_line);
-	if (rc || !code->loop_line)
+	code->has_barrier = calloc((size_t)code->loops.count + 1, sizeof *code->has_barrier);
+	if (rc || !code->loop_line || !code->has_barrier)
 		return -1;
 	for (uint32_t i = 0; i < code->loops.count; i++)
 		gpu_code_line(code->binary, cfg->blocks[code->loops.loops[i].header].begin, &file,
@@ -213,6 +227,7 @@ void kernel_code_fini(struct kernel_code *code)
 	free(code->instructions);
 	free(code->loop_of);
 	free(code->loop_line);
+	free(code->has_barrier);
 	free(code->calls);
 	free(code->is_math);
 	free(code->first_from);

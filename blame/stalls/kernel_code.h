@@ -11,6 +11,8 @@
 #include "timeline/code/gpu_isa.h"
 #include "timeline/code/loop_forest.h"
 
+#define KERNEL_CODE_POINTER UINT64_MAX /* a call through a pointer: gpu_code_pointed() */
+
 struct kernel_code {
 	const char *name; /* mangled; of the binary */
 	uint64_t start;	  /* address of its first byte (gpu_code.h) */
@@ -24,10 +26,12 @@ struct kernel_code {
 	uint32_t *loop_of;	  /* [count] innermost loop, LOOP_NONE */
 	struct loop_forest loops; /* its of_node is of blocks */
 	uint32_t *loop_line;	  /* [loops.count] of its header; 0: unknown */
-	uint64_t *calls;	  /* [count] the function that it calls; 0: none, or not known here */
-	bool *is_math;		  /* [count] of CUDA's precise math functions, inlined */
-	uint32_t opaque;	  /* instructions that the decoder does not know */
-	struct gpu_code *binary;  /* the caller's */
+	bool *has_barrier;	  /* [loops.count] threads wait for each other in it */
+	uint64_t
+		*calls; /* [count] the function that it calls; 0: none; KERNEL_CODE_POINTER: one of several */
+	bool *is_math;	/* [count] of CUDA's precise math functions, inlined */
+	uint32_t opaque;	 /* instructions that the decoder does not know */
+	struct gpu_code *binary; /* the caller's */
 	/* -- owned -- */
 	uint32_t *first_from, *from, *first_to, *to;
 };

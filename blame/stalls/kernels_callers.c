@@ -5,6 +5,7 @@
 
 #include "blame/stalls/call_shares.h"
 #include "blame/stalls/kernels_internal.h"
+#include "store/base/array.h"
 
 #define WHOLE 0.999999
 
@@ -15,6 +16,7 @@ struct callers {
 	size_t function_count;
 	struct call_graph graph;
 	uint64_t *addresses; /* [graph.edge_count] of the calls, ascending */
+	size_t edge_room, address_room;
 	double *samples, *factors;
 };
 
@@ -30,7 +32,7 @@ static void call_weigh(struct callers *callers, uint64_t address, double samples
 		else
 			high = middle;
 	}
-	if (low < callers->graph.edge_count && callers->addresses[low] == address)
+	for (; low < callers->graph.edge_count && callers->addresses[low] == address; low++)
 		callers->graph.edges[low].weight += samples;
 }
 
@@ -55,29 +57,46 @@ static void samples_take(const struct kernels *kernels, struct callers *callers)
 				function_take(callers, &kernels->list[k].functions[f]);
 }
 
+static bool edge_add(struct callers *callers, uint64_t address, uint64_t target)
+{
+	const struct gpu_function *from = gpu_code_at(callers->binary, address);
+	const struct gpu_function *to = gpu_code_at(callers->binary, target);
+	size_t count = callers->graph.edge_count;
+
+	if (!from || !to)
+		return true;
+	if (!array_widen(&callers->graph.edges, &callers->edge_room, count, sizeof *callers->graph.edges) ||
+		!array_widen(&callers->addresses, &callers->address_room, count, sizeof *callers->addresses))
+		return false;
+	callers->addresses[count] = address;
+	callers->graph.edges[count] = (struct call_edge){
+		(uint32_t)(from - callers->functions), (uint32_t)(to - callers->functions), 0, 0};
+	callers->graph.edge_count++;
+	return true;
+}
+
+#define POINTED_MAX 256u /* more: which of them a call goes to is not known at all */
+
+/* A call through a pointer may go to each function whose address is taken. */
 static int edges_read(struct callers *callers, struct error *error)
 {
 	struct gpu_call *calls;
-	size_t count;
+	size_t count, pointed_count;
+	const uint64_t *pointed = gpu_code_pointed(callers->binary, &pointed_count);
+	bool ok = true;
 	int rc = gpu_code_calls(callers->binary, &calls, &count, error);
 
 	if (rc < 0)
 		return rc;
-	callers->graph.edges = calloc(count + 1, sizeof *callers->graph.edges);
-	callers->addresses = calloc(count + 1, sizeof *callers->addresses);
-	for (size_t i = 0; callers->graph.edges && callers->addresses && i < count; i++) {
-		const struct gpu_function *from = gpu_code_at(callers->binary, calls[i].address);
-		const struct gpu_function *to =
-			calls[i].target ? gpu_code_at(callers->binary, calls[i].target) : NULL;
-
-		if (!from || !to)
-			continue;
-		callers->addresses[callers->graph.edge_count] = calls[i].address;
-		callers->graph.edges[callers->graph.edge_count++] = (struct call_edge){
-			(uint32_t)(from - callers->functions), (uint32_t)(to - callers->functions), 0, 0};
+	for (size_t i = 0; i < count && ok; i++) {
+		if (calls[i].target)
+			ok = edge_add(callers, calls[i].address, calls[i].target);
+		for (size_t p = 0;
+			!calls[i].target && pointed_count <= POINTED_MAX && p < pointed_count && ok; p++)
+			ok = edge_add(callers, calls[i].address, pointed[p]);
 	}
 	free(calls);
-	return callers->graph.edges && callers->addresses ? 0 : error_memory(error);
+	return ok ? 0 : error_memory(error);
 }
 
 static void callers_fini(struct callers *callers)

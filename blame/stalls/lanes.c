@@ -6,17 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/code/amd_word.h"
 #include "timeline/code/gpu_arithmetic.h"
 
-#define SLOTS (GPU_UNIFORM_PREDICATE) /* registers, uniform ones, predicates */
+#define SLOTS (GPU_SCALAR + GPU_SCALARS) /* registers, uniform ones, predicates; AMD's scalars */
 #define SET_WORDS ((GPU_RESOURCES + 63) / 64)
 #define WARP 32
-#define WARP_BITS 5u
+#define WAVE 64 /* AMD's */
 #define ZERO_ALIGN 31u
 #define PASSES 24u
-#define STATES_MAX 32768u /* 84 MB */
+#define STATES_MAX 22000u /* 84 MB */
 #define EDGES_MAX 65536u  /* into them: each costs SLOTS in each pass */
 #define FEW 8
+#define EXEC (GPU_SCALAR + 126) /* AMD's mask of active threads */
 #define STEP_MAX (1 << 28)
 
 struct state {
@@ -27,6 +29,9 @@ struct finding {
 	const struct kernel_code *code;
 	const uint32_t *block;
 	struct lanes *lanes;
+	int64_t threads; /* of a warp: 2^bits */
+	unsigned bits;
+	unsigned slots;			   /* that this machine has */
 	uint32_t *state_of;		   /* [count] 1 + its state; 0: follows the one before */
 	struct state *states;		   /* at the begin of each such instruction */
 	struct gpu_arithmetic *arithmetic; /* [count] */
@@ -96,37 +101,38 @@ static struct lanes_value sum(struct lanes_value a, struct lanes_value b)
 }
 
 /* All bits that differ in a warp are below this one, since nothing is carried; 32: unknown. */
-static unsigned lane_bits(struct lanes_value value)
+static unsigned lane_bits(const struct finding *finding, struct lanes_value value)
 {
-	unsigned bits = WARP_BITS;
+	unsigned bits = finding->bits;
 
 	if (value.step < 0)
 		return 32;
-	for (; bits < 31 && (INT64_C(1) << bits) < (int64_t)value.step * WARP; bits++)
+	for (; bits < 31 && (INT64_C(1) << bits) < (int64_t)value.step * finding->threads; bits++)
 		;
 	return value.align >= bits ? bits : 32;
 }
 
-static struct lanes_value shifted_right(struct lanes_value a, unsigned by, bool is_sign)
+static struct lanes_value shifted_right(
+	const struct finding *finding, struct lanes_value a, unsigned by, bool is_sign)
 {
 	if (a.kind > LANES_STEP)
 		return a;
 	/* The sign is the same for indexes of one warp: none. */
 	if ((is_sign && by == 31) || (!a.step && a.align == ZERO_ALIGN))
 		return same(ZERO_ALIGN, false);
-	if (!a.step || lane_bits(a) <= by)
+	if (!a.step || lane_bits(finding, a) <= by)
 		return same(a.align > by ? a.align - by : 0, a.is_wide);
 	if (a.align >= by && zeros(a.step) >= by)
 		return stepping(a.step >> by, a.align - by, a.is_wide);
 	/* The threads of few warps differ. */
-	if (a.is_wide && (INT64_C(1) << by) >= FEW * WARP * labs(a.step))
+	if (a.is_wide && (INT64_C(1) << by) >= FEW * finding->threads * labs(a.step))
 		return same(0, true);
 	return unknown(LANES_DIFFER);
 }
 
-static struct lanes_value masked(struct lanes_value a, uint32_t mask)
+static struct lanes_value masked(const struct finding *finding, struct lanes_value a, uint32_t mask)
 {
-	unsigned low = zeros(mask), bits = lane_bits(a);
+	unsigned low = zeros(mask), bits = lane_bits(finding, a);
 	uint64_t above = (uint64_t)mask + (UINT64_C(1) << low);
 	bool is_run = mask && !(above & (above - 1));
 	unsigned top = is_run ? (unsigned)__builtin_ctzll(above) : 0;
@@ -141,7 +147,7 @@ static struct lanes_value masked(struct lanes_value a, uint32_t mask)
 	if (bits < 32 && !(~mask & ((UINT32_C(1) << bits) - (UINT32_C(1) << zeros(a.step)))))
 		return stepping(a.step, mask >> bits ? a.align : ZERO_ALIGN, a.is_wide && mask >> bits);
 	if (is_run && low <= zeros(a.step) && low <= a.align &&
-		(INT64_C(1) << top) >= (int64_t)a.step * WARP) {
+		(INT64_C(1) << top) >= (int64_t)a.step * finding->threads) {
 		/* An index that wraps around in the middle of a warp is rare. */
 		bool is_lane = top == bits;
 
@@ -170,7 +176,7 @@ static struct lanes_value value_of(
 		if (operand->value >= 12 || finding->code->generation >= 100)
 			return same(0, false);
 		size = finding->block[operand->value / 4];
-		return same(size ? zeros(size) : operand->value < 4 ? WARP_BITS : 0, false);
+		return same(size ? zeros(size) : operand->value < 4 ? finding->bits : 0, false);
 	}
 }
 
@@ -203,18 +209,19 @@ static struct lanes_value product(const struct finding *finding, const struct st
 /* Blocks whose rows are no whole warps: neighbours may stand in different rows. */
 static struct lanes_value special_of(const struct finding *finding, enum gpu_special special)
 {
-	bool is_whole = finding->block[0] % WARP == 0;
+	bool is_whole = finding->block[0] % finding->threads == 0;
 
 	switch (special) {
 	case GPU_SPECIAL_LANE:
 		return stepping(1, ZERO_ALIGN, false);
 	case GPU_SPECIAL_THREAD_X:
-		return stepping(1, is_whole ? WARP_BITS : 0, true);
+		return stepping(1, is_whole ? finding->bits : 0, true);
 	case GPU_SPECIAL_THREAD_Y:
 		return is_whole ? same(0, true) : unknown(LANES_DIFFER);
 	case GPU_SPECIAL_THREAD_Z:
-		return (uint64_t)finding->block[0] * finding->block[1] % WARP == 0 ? same(0, true)
-										   : unknown(LANES_DIFFER);
+		return (uint64_t)finding->block[0] * finding->block[1] % (uint64_t)finding->threads == 0
+			       ? same(0, true)
+			       : unknown(LANES_DIFFER);
 	case GPU_SPECIAL_WARP:
 		return same(0, true);
 	default:
@@ -308,17 +315,18 @@ static struct lanes_value result_of(const struct finding *finding, const struct 
 		return opaque_of(state, in);
 	case GPU_SHIFT_RIGHT:
 		if (constant_of(&at->b, &by) && by >= 0 && by < 32)
-			return sum(shifted_right(value_of(finding, state, &at->a), (unsigned)by, at->is_sign),
+			return sum(shifted_right(finding, value_of(finding, state, &at->a), (unsigned)by,
+					   at->is_sign),
 				value_of(finding, state, &at->c));
 		return opaque_of(state, in);
 	case GPU_AND:
 		if (constant_of(&at->b, &by))
-			return masked(value_of(finding, state, &at->a), (uint32_t)by);
+			return masked(finding, value_of(finding, state, &at->a), (uint32_t)by);
 		return opaque_of(state, in);
 	case GPU_MERGE:
 		if (constant_of(&at->b, &by))
-			return sum(masked(value_of(finding, state, &at->a), (uint32_t)by),
-				masked(value_of(finding, state, &at->c), ~(uint32_t)by));
+			return sum(masked(finding, value_of(finding, state, &at->a), (uint32_t)by),
+				masked(finding, value_of(finding, state, &at->c), ~(uint32_t)by));
 		return opaque_of(state, in);
 	case GPU_EXTREME:
 		return extreme_of(value_of(finding, state, &at->a), value_of(finding, state, &at->b));
@@ -359,6 +367,8 @@ static void note(struct finding *finding, const struct state *state, uint32_t i)
 
 	if (reaches_memory(in))
 		*to = value_of(finding, state, &finding->arithmetic[i].a);
+	else if (in->kind == GPU_KIND_CONTROL && strncmp(in->name, "s_cbranch_exec", 14) == 0)
+		*to = state->slots[EXEC];
 	else if (in->kind == GPU_KIND_CONTROL && in->guard != GPU_ALWAYS) {
 		*to = in->is_guard_uniform ? same(0, true) : state->slots[GPU_PREDICATE + in->guard];
 		if (in->is_guard_negated)
@@ -403,11 +413,11 @@ static void step(struct finding *finding, struct state *state, uint32_t i)
 
 /* ---- flow ---- */
 
-static bool flow_into(struct state *to, const struct state *from)
+static bool flow_into(struct state *to, const struct state *from, unsigned slots)
 {
 	bool has_changed = false;
 
-	for (unsigned r = 0; r < SLOTS; r++) {
+	for (unsigned r = 0; r < slots; r++) {
 		struct lanes_value now = joined(to->slots[r], from->slots[r]);
 
 		has_changed |= memcmp(&now, &to->slots[r], sizeof now) != 0;
@@ -432,7 +442,7 @@ static bool pass(struct finding *finding)
 			uint32_t to = finding->state_of[flow->to[e]];
 
 			if (to)
-				has_changed |= flow_into(&finding->states[to - 1], &state);
+				has_changed |= flow_into(&finding->states[to - 1], &state, finding->slots);
 		}
 	}
 	return has_changed;
@@ -455,10 +465,21 @@ static uint32_t states_number(struct finding *finding)
 	return count <= STATES_MAX && edges <= EDGES_MAX ? count : 0;
 }
 
-static void begin_with(struct state *state, bool is_kernel)
+/* AMD's kernels begin with the thread's index in v0, v1 and v2; since CDNA 2 in v0 alone, 10 bits each.
+ * Threads of one row differ in the lowest ones. */
+static void begin_with(const struct finding *finding, struct state *state, bool is_kernel)
 {
+	const struct gpu_isa *isa = finding->code->isa;
+
 	for (unsigned r = 0; r < SLOTS; r++)
 		state->slots[r] = is_kernel || r >= GPU_UNIFORM ? same(0, true) : unknown(LANES_UNKNOWN);
+	if (!is_kernel || isa->vendor != GPU_VENDOR_AMD)
+		return;
+	state->slots[0] = special_of(finding, GPU_SPECIAL_THREAD_X);
+	if (isa->machine >> 16 == AMD_GCN) {
+		state->slots[1] = special_of(finding, GPU_SPECIAL_THREAD_Y);
+		state->slots[2] = special_of(finding, GPU_SPECIAL_THREAD_Z);
+	}
 }
 
 static void arithmetic_read(struct finding *finding)
@@ -475,6 +496,14 @@ static void all_unknown(struct lanes *lanes)
 		lanes->values[i] = unknown(LANES_UNKNOWN);
 }
 
+#define SECTOR_BYTES 32u
+
+/* Of the cache that a compute unit has for vector memory. */
+static unsigned amd_line_bytes(const struct gpu_isa *isa)
+{
+	return isa->machine >> 16 == AMD_CDNA3 ? 128 : 64;
+}
+
 int lanes_find(struct lanes *lanes, const struct kernel_code *code, bool is_kernel, const uint32_t block[3],
 	struct error *error)
 {
@@ -483,7 +512,14 @@ int lanes_find(struct lanes *lanes, const struct kernel_code *code, bool is_kern
 	uint32_t states = 0;
 	bool has_changed = true, ok;
 
-	*lanes = (struct lanes){.count = code->count, .values = calloc(room, sizeof *lanes->values)};
+	const bool is_amd = code->isa && code->isa->vendor == GPU_VENDOR_AMD;
+
+	*lanes = (struct lanes){.count = code->count,
+		.machine = {is_amd ? WAVE : WARP, is_amd ? amd_line_bytes(code->isa) : SECTOR_BYTES},
+		.values = calloc(room, sizeof *lanes->values)};
+	finding.threads = lanes->machine.threads;
+	finding.slots = is_amd ? SLOTS : GPU_UNIFORM_PREDICATE;
+	finding.bits = (unsigned)__builtin_ctz(lanes->machine.threads);
 	finding.state_of = calloc(room, sizeof *finding.state_of);
 	finding.arithmetic = calloc(room, sizeof *finding.arithmetic);
 	ok = lanes->values && finding.state_of && finding.arithmetic;
@@ -495,7 +531,7 @@ int lanes_find(struct lanes *lanes, const struct kernel_code *code, bool is_kern
 	}
 	if (ok && finding.states) {
 		arithmetic_read(&finding);
-		begin_with(&finding.states[0], is_kernel);
+		begin_with(&finding, &finding.states[0], is_kernel);
 		for (unsigned p = 0; p < PASSES && has_changed; p++)
 			has_changed = pass(&finding);
 	}
@@ -515,20 +551,20 @@ void lanes_fini(struct lanes *lanes)
 
 /* ---- memory ---- */
 
-#define SECTOR 32.0
-
-double lanes_waste(const struct lanes_value *address, unsigned bytes)
+double lanes_waste(const struct lanes_machine *machine, const struct lanes_value *address, unsigned bytes)
 {
-	double step = address->step < 0 ? -(double)address->step : address->step, sectors;
+	double step = address->step < 0 ? -(double)address->step : address->step, lines;
+	double threads = machine->threads, line = machine->line_bytes;
 
 	if (address->kind > LANES_STEP)
-		return address->kind == LANES_DIFFER ? SECTOR / bytes : 0;
+		return address->kind == LANES_DIFFER ? line / bytes : 0;
 	if (step <= bytes)
 		return 1;
-	sectors = ((WARP - 1) * step + bytes) / SECTOR;
-	/* 32 threads need as many sectors as one needs bytes. */
-	return (sectors < WARP ? sectors : WARP) / bytes;
+	lines = ((threads - 1) * step + bytes) / line;
+	return (lines < threads ? lines : threads) * line / (threads * bytes);
 }
+
+#define BANKS_BITS 5u /* 32 banks, for as many threads at a time */
 
 unsigned lanes_conflicts(const struct lanes_value *address, unsigned bytes)
 {
@@ -541,6 +577,6 @@ unsigned lanes_conflicts(const struct lanes_value *address, unsigned bytes)
 		return 1;
 	step /= 4;
 	/* Threads of one bank: 32 banks, of which the step meets 32 / gcd. */
-	step = 1u << least((unsigned)__builtin_ctz(step), WARP_BITS);
+	step = 1u << least((unsigned)__builtin_ctz(step), BANKS_BITS);
 	return step > words ? step / words : 1;
 }

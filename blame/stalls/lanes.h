@@ -11,6 +11,9 @@
  *   in[i] > 0                                     differs, by data
  *
  * Control dependence is ignored: what differs only by the way that a thread came counts as the same.
+ *
+ * AMD's branches are the same for all threads of a wave; which of them are active stands in EXEC, and a
+ * branch is taken where none is. So a branch by EXEC has the value of the condition that EXEC was made of.
  */
 #ifndef BLAME_LANES_H
 #define BLAME_LANES_H
@@ -40,10 +43,16 @@ struct lanes_value {
 	int32_t step;
 };
 
+/* Threads that run together, and bytes of the pieces in which global memory is moved. */
+struct lanes_machine {
+	unsigned threads, line_bytes;
+};
+
 struct lanes {
 	uint32_t count;
+	struct lanes_machine machine;
 	/* [count] Of an access to memory its address; of a branch under a predicate whether it is taken; of
-	 * all others kind LANES_NONE. */
+	 * all others kind LANES_NONE. AMD's: whether a thread is active at a branch by EXEC. */
 	struct lanes_value *values;
 };
 
@@ -53,9 +62,9 @@ int lanes_find(struct lanes *lanes, const struct kernel_code *code, bool is_kern
 	struct error *error);
 void lanes_fini(struct lanes *lanes);
 
-/* How many times more sectors of 32 bytes an access of 1 to 32 bytes moves than threads need: 1 of coalesced
- * ones, 0: unknown. */
-double lanes_waste(const struct lanes_value *address, unsigned bytes);
+/* How many times more an access of 1 to 32 bytes a thread moves, in sectors of 32 bytes (AMD: lines of its
+ * cache), than threads need: 1 of coalesced ones, 0: unknown. */
+double lanes_waste(const struct lanes_machine *machine, const struct lanes_value *address, unsigned bytes);
 /* How many accesses of shared memory one takes because threads meet in its banks: 1: none, 0: unknown. */
 unsigned lanes_conflicts(const struct lanes_value *address, unsigned bytes);
 

@@ -21,9 +21,9 @@ static double wait_of(const struct cause_samples *s)
 }
 
 static void access_take(struct memory_scope *scope, const struct gpu_instruction *in,
-	const struct lanes_value *address, double issued)
+	const struct lanes *lanes, const struct lanes_value *address, double issued)
 {
-	double waste = lanes_waste(address, in->bytes), needed = in->bytes * issued;
+	double waste = lanes_waste(&lanes->machine, address, in->bytes), needed = in->bytes * issued;
 
 	scope->all += issued;
 	scope->widest = in->bytes > scope->widest ? in->bytes : scope->widest;
@@ -38,13 +38,13 @@ static void access_take(struct memory_scope *scope, const struct gpu_instruction
 }
 
 static void scope_take(struct memory_scope *scope, const struct gpu_instruction *in,
-	const struct lanes_value *address, const struct cause_samples *samples)
+	const struct lanes *lanes, const struct lanes_value *address, const struct cause_samples *samples)
 {
 	double wait = wait_of(samples);
 
 	scope->longest = wait > scope->longest ? wait : scope->longest;
 	if (is_global(in))
-		access_take(scope, in, address, samples->all[STALL_NONE]);
+		access_take(scope, in, lanes, address, samples->all[STALL_NONE]);
 }
 
 /* ---- loads in vain ---- */
@@ -88,6 +88,10 @@ static bool is_changing(const struct kernel_code *code, uint32_t at, const struc
 	/* Uniform registers are of addresses alone. */
 	if (in->uses.words[GPU_UNIFORM / 64] & changed->words[GPU_UNIFORM / 64])
 		return true;
+	/* AMD's scalars likewise. */
+	for (unsigned w = GPU_SCALAR / 64; !is_nvidia(code) && w <= GPU_ACCUMULATOR / 64; w++)
+		if (in->uses.words[w] & changed->words[w])
+			return true;
 	kernel_code_arithmetic(code, at, &arithmetic);
 	return arithmetic.a.kind == GPU_OPERAND_REGISTER &&
 	       (gpu_set_has(changed, (unsigned)arithmetic.a.value) ||
@@ -204,9 +208,9 @@ bool memory_use_find(struct memory_use *use, const struct kernel_code *code, con
 	for (uint32_t i = 0; ok && i < code->count; i++) {
 		uint32_t loop = code->loop_of[i];
 
-		scope_take(&use->scopes[0], &code->instructions[i], &lanes->values[i], &samples[i]);
+		scope_take(&use->scopes[0], &code->instructions[i], lanes, &lanes->values[i], &samples[i]);
 		if (loop != LOOP_NONE)
-			scope_take(&use->scopes[loop + 1], &code->instructions[i], &lanes->values[i],
+			scope_take(&use->scopes[loop + 1], &code->instructions[i], lanes, &lanes->values[i],
 				&samples[i]);
 	}
 	if (ok) {

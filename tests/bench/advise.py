@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What hpct-advise costs: a run of 1e7 samples of 200 kernels, and a binary of 800 MB with 40,000 functions of which
 200 were sampled. The binaries are made here, of code that tests/gpu has: each function is one of those kernels, again
-and again. Prints TSV: CPU seconds, seconds, MB at most.
+and again. Prints TSV: CPU seconds, seconds, MB at most; and how many bytes of the run a sample record takes, names and
+contexts included. --recording RUN tells the latter of a run that was recorded, and nothing else.
 
   advise.py --build build [--samples N] [--functions N] [--rounds N]
+  advise.py --build build --recording RUN.hpct
 """
 import argparse
 import os
@@ -104,6 +106,14 @@ def measure(name, command, rounds):
     print(f"{name}\t{best[0]:.2f}\t{best[1]:.2f}\t{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f}", flush=True)
 
 
+def print_bytes(tools, name, run):
+    """Bytes of the run's stores for each record; records of samples and others share them, and count alike."""
+    info = subprocess.run([tools + "/hpct-info", run, "--format", "tsv"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    figures = dict(line.split("\t", 1) for line in info.splitlines() if "\t" in line)
+    records, samples = int(figures["records"]), int(figures["samples"])
+    print(f"{name}: {int(figures['bytes']) / max(1, records):.2f} bytes a record, {samples} of {records} are samples", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", required=True)
@@ -111,8 +121,12 @@ def main():
     parser.add_argument("--functions", type=int, default=40000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--keep", help="a folder for what is made; what is there is used again")
+    parser.add_argument("--recording", help="a run with samples of GPU instructions: what a record of them takes")
     args = parser.parse_args()
     tools, folder = os.path.join(args.build, "bin"), os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "gpu")
+    if args.recording:
+        print_bytes(tools, os.path.basename(args.recording), args.recording)
+        return
     with tempfile.TemporaryDirectory() as place:
         place = args.keep or place
         print("question\tcpu_s\twall_s\tmost_mb")
@@ -123,6 +137,7 @@ def main():
                 run_of(tools, run, places, list(range(0, functions, functions // KERNELS)), samples)
             measure(f"{name}: {samples} samples, {functions} functions, {os.path.getsize(cubin) >> 20} MB",
                     [tools + "/hpct-advise", run, "--binary", cubin, "--format", "json"], args.rounds)
+            print_bytes(tools, name, run)
 
 
 if __name__ == "__main__":

@@ -123,3 +123,34 @@ sentence "--binary of another format"
 printf 'kernel\taddress\treason\nchase\t0x2e2c\tNEWS\n' >news.samples
 hpct-import --from gpu-samples news.samples -o news.hpct 2>err || fail "an unknown reason"
 check "an unknown reason is said: $(cat err)" grep -q '1 reasons that are known of no vendor' err
+
+# How threads of a wave differ (amd_lanes.cl): accesses far apart, banks, branches by EXEC.
+lanes() { # KERNEL : rows of its samples from stdin
+	{
+		printf 'kernel\taddress\treason\tweight\tnot_issued\ttime_ns\tend_ns\tattributes\n'
+		printf '%s\t\t\t\t\t1000\t900000\tgrid=512:1:1,block=256:1:1,registers=16\n' "$1"
+		while read -r address reason weight; do
+			printf '%s\t%s\t%s\t%s\t%d\t100000\t\t\n' "$1" "$address" "$reason" "$weight" "$([ "$reason" = issued ] || echo 1)"
+		done
+	} >"$1.samples"
+	rm -rf "$1.hpct"
+	hpct-import --from gpu-samples "$1.samples" --binary "$gpu/amd_lanes-gfx90a.co" -o "$1.hpct" || fail "import $1"
+	hpct-advise "$1.hpct" --format tsv | tsv '$c["rank"] == 1 && $c["hotspot"] == 0 { print $c["optimizer"] }'
+}
+same "far apart" memory-transactions "$(lanes strided <<<"0x2758 WAITCNT 9000
+0x2758 issued 3
+0x2744 issued 3
+0x275c issued 3")"
+check "beside each other: not that" [ "$(lanes coalesced <<<"0x265c WAITCNT 9000
+0x265c issued 3
+0x2644 issued 3")" != memory-transactions ]
+same "columns of a tile" shared-memory "$(lanes column <<<"0x2878 WAITCNT 900
+0x2878 issued 30
+0x2864 issued 30
+0x287c issued 30")"
+same "neighbours go different ways" divergence "$(lanes neighbours <<<"0x2a70 issued 900
+0x2a68 issued 900
+0x2a54 issued 9")"
+check "whole waves: not that" [ "$(lanes waves <<<"0x2b74 issued 900
+0x2b6c issued 900
+0x2b58 issued 9")" != divergence ]

@@ -61,3 +61,51 @@ waits local faults _Z13fault_spilledPfPKfi <<<"0x1590 long_scoreboard 900
 0x1440 wait 800
 0x1440 long_scoreboard 800"
 same "through local memory" "5600 STL memory 100.00;5520 FFMA IDEP 100.00" "$(chain local 0x1450 0x1590)"
+
+# Tensor copies (tensor_copies.cu): a wait for a barrier in shared memory leads to the copy that tells it, also where
+# another warp copies, and not to another array's barrier.
+waits tensor tensor_copies fault_tensor <<<"0x3b0 long_scoreboard 900
+0x3b0 selected 300"
+same "a tensor's box" "752 UTMALDG copy 100.00" "$(chain tensor 0x3a0 0x3b0)"
+waits rows tensor_copies rows_bulk <<<"0x3a0 long_scoreboard 900
+0x3a0 selected 300"
+same "another warp copies" "2176 UBLKCP copy 100.00" "$(chain rows 0x360 0x3a0)"
+# The warp that copies waits until the others have read: they are late by their sum before that.
+waits empty tensor_copies rows_bulk <<<"0x770 long_scoreboard 900
+0x770 selected 300
+0x470 wait 400
+0x4a0 wait 500"
+same "others arrive" "1136 FFMA barrier 100.00" "$(chain empty 0x760 0x770| cut -d ';' -f 1)"
+# The end of a group of copies: the copies of the group.
+waits stores tensor_copies stores_tensor <<<"0x500 long_scoreboard 900
+0x500 selected 300"
+same "a box is stored" "1248 UTMASTG copy 100.00" "$(chain stores 0x4f0 0x500)"
+waits adds tensor_copies adds_tensor <<<"0x2f0 long_scoreboard 900
+0x2f0 selected 300"
+same "a box is added" "640 UTMAREDG copy 100.00" "$(chain adds 0x2b0 0x2f0)"
+
+# Relocatable code (sections.cu): calls go to other sections by relocations, which differ before sm_90; or by pointers.
+linked() { # RUN BINARY : kernels, addresses, reasons and weights from stdin
+	local kernel address reason weight
+	{
+		printf 'stream\ttrack\tbegin_ns\tpath\tweight\tmetric\n'
+		while read -r kernel address reason weight; do
+			printf 'gpu:h/-/7.0/0/1/pc\tsamples\t9\t<gpu kernel>;%s;0000000000005a3d+0x%s\t%s\tGINST:STL_%s\n' \
+				"$kernel" "$address" "$weight" "$reason"
+		done
+	} >"$1.in"
+	hpct-import --from tsv "$1.in" -o "$1.hpct" || fail "import $1"
+	hpct-advise "$1.hpct" --binary "$gpu/$2.cubin" --format tsv >"$1.tsv" || fail "advise $1"
+}
+linked linked sections-sm90 <<<"hands_over 6fc0 IDEP/wait 800
+_Z10other_stepff 7e90 IDEP/wait/not_issued 500
+_Z10other_stepff 7e90 NONE/selected 100"
+same "a call to another section: one kernel" "hands_over 1400" "$(awk -F '\t' 'NR > 1 { print $1, $6 }' linked.tsv | sort -u)"
+same "its operand is of the caller" "hands_over+320 LDG call 100.00;hands_over+304 IMAD IDEP 66.67" \
+	"$(tsv '$c["hotspot"] > 0 && $c["from_address"] == 0 && $c["to_address"] == 16 { print $c["chain"]; exit }' <linked.tsv)"
+linked older sections-sm80 <<<"hands_over 3510 IDEP/wait 800
+_Z10other_stepff 4410 IDEP/wait 500"
+same "a call to another section, sm_80" "hands_over 1300" "$(awk -F '\t' 'NR > 1 { print $1, $6 }' older.tsv | sort -u)"
+linked ways sections-sm90 <<<"goes_ways 6420 IDEP/wait 100
+_ZN49_INTERNAL_4f2d10ac_18_sections_callee_cu_c7b4365b7way_addEff 7a80 IDEP/wait 400"
+same "a call through a pointer" "goes_ways 500" "$(awk -F '\t' 'NR > 1 { print $1, $6 }' ways.tsv | sort -u)"

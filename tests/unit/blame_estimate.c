@@ -131,12 +131,22 @@ static void test_names(void **state)
 	assert_false(stall_metric_parse("CPUTIME", &metric));
 }
 
+/* Half of the cycles issue; a quarter of what issues goes: the rest needs three eighths of the cycles. */
+static void test_issue_floor(void **state)
+{
+	(void)state;
+	assert_true(near(estimate_issue_floor(50, 20, 5), 37.5, 1e-12));
+	assert_true(near(estimate_issue_floor(50, 20, 0), 50, 1e-12));
+	assert_true(near(estimate_issue_floor(50, 20, 25), 0, 1e-12)); /* no more than all goes */
+	assert_true(near(estimate_issue_floor(50, 0, 0), 50, 1e-12));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_elimination), cmocka_unit_test(test_hiding),
 		cmocka_unit_test(test_theorem), cmocka_unit_test(test_scopes),
-		cmocka_unit_test(test_parallel), cmocka_unit_test(test_figures),
-		cmocka_unit_test(test_names)};
+		cmocka_unit_test(test_parallel), cmocka_unit_test(test_figures), cmocka_unit_test(test_names),
+		cmocka_unit_test(test_issue_floor)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

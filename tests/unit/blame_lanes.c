@@ -67,7 +67,7 @@ static double waste_of(const struct opened *opened, enum gpu_kind kind)
 
 		if (in->kind != kind || in->space != GPU_SPACE_GLOBAL)
 			continue;
-		waste = lanes_waste(&opened->lanes.values[i], in->bytes);
+		waste = lanes_waste(&opened->lanes.machine, &opened->lanes.values[i], in->bytes);
 		if (!waste)
 			return 0;
 		most = fmax(most, waste);
@@ -160,17 +160,18 @@ static void test_conflicts(void **state)
 
 static void test_single_accesses(void **state)
 {
+	const struct lanes_machine warp = {32, 32};
 	struct lanes_value step = {.kind = LANES_STEP, .step = 16};
 
 	(void)state;
-	assert_true(lanes_waste(&step, 16) == 1); /* float4, coalesced */
-	assert_true(lanes_waste(&step, 4) > 3);	  /* a field of 4 bytes of 16 */
+	assert_true(lanes_waste(&warp, &step, 16) == 1); /* float4, coalesced */
+	assert_true(lanes_waste(&warp, &step, 4) > 3);	 /* a field of 4 bytes of 16 */
 	step.step = -4;
-	assert_true(lanes_waste(&step, 4) == 1); /* backward */
+	assert_true(lanes_waste(&warp, &step, 4) == 1); /* backward */
 	step.step = 0;
-	assert_true(lanes_waste(&step, 4) == 1); /* all the same */
+	assert_true(lanes_waste(&warp, &step, 4) == 1); /* all the same */
 	step.kind = LANES_DATA;
-	assert_true(lanes_waste(&step, 4) == 0); /* not known */
+	assert_true(lanes_waste(&warp, &step, 4) == 0); /* not known */
 	step = (struct lanes_value){.kind = LANES_STEP, .step = 128};
 	assert_int_equal(lanes_conflicts(&step, 4), 32);
 	step.step = 132;

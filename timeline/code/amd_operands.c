@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "timeline/code/amd_arithmetic.h"
 #include "timeline/code/amd_word.h"
 #include "timeline/code/gpu_isa.h"
 
@@ -674,15 +675,18 @@ static bool is_run(unsigned resource)
 const struct gpu_isa gpu_isa_gcn = {.vendor = GPU_VENDOR_AMD,
 	.machine = EM_AMDGPU | AMD_GCN << 16,
 	.instruction = gcn_instruction,
+	.arithmetic = amd_arithmetic,
 	.resource_name = resource_name,
 	.is_run = is_run};
 const struct gpu_isa gpu_isa_cdna2 = {.vendor = GPU_VENDOR_AMD,
 	.machine = EM_AMDGPU | AMD_CDNA2 << 16,
 	.instruction = cdna2_instruction,
+	.arithmetic = amd_arithmetic,
 	.resource_name = resource_name,
 	.is_run = is_run};
 const struct gpu_isa gpu_isa_cdna3 = {.vendor = GPU_VENDOR_AMD,
 	.machine = EM_AMDGPU | AMD_CDNA3 << 16,
 	.instruction = cdna3_instruction,
+	.arithmetic = amd_arithmetic,
 	.resource_name = resource_name,
 	.is_run = is_run};

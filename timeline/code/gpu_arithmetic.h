@@ -58,7 +58,9 @@ struct gpu_arithmetic {
 	uint16_t define; /* register of the result's low word, a uniform one's number as it is; of GPU_COMPARE
 			    unused */
 	struct gpu_operand a, b, c;
-	int32_t offset; /* of an access to local or shared memory, beside a and its uniform register */
+	int32_t offset; /* of an access to local or shared memory, beside a and its uniform register; where an
+			   instruction waits for a barrier in shared memory, arrives there, or copies and
+			   tells it: the barrier is at a + b + offset */
 };
 
 /* What NVIDIA's instruction in these two words computes (sass_arithmetic.c). Never fails. */

@@ -217,6 +217,8 @@ void gpu_code_close(struct gpu_code *code)
 	free(code->inlines);
 	free(code->sections);
 	free(code->jumps);
+	free(code->linked);
+	free(code->pointed);
 	arena_fini(&code->arena);
 	free(code);
 }

@@ -49,6 +49,11 @@ unsigned gpu_code_extent(const struct gpu_code *code, const struct gpu_function 
 /* The i-th target of the indexed branch at `jump`; false: no more are known. */
 bool gpu_code_target(struct gpu_code *code, uint64_t jump, uint32_t i, uint64_t *target);
 
+/* The function that the call at `address` goes to by a relocation, as to another section; 0: none tells. */
+uint64_t gpu_code_linked(struct gpu_code *code, uint64_t address);
+/* Functions that a call through a pointer may go to: those whose address the binary stores or moves. */
+const uint64_t *gpu_code_pointed(struct gpu_code *code, size_t *count);
+
 struct gpu_call {
 	uint64_t address, target; /* target 0: through a pointer, or unknown */
 };

@@ -74,6 +74,11 @@ struct gpu_code {
 	bool has_jumps;
 	struct gpu_jump *jumps; /* by address */
 	size_t jump_count, jump_capacity;
+	bool has_linked;
+	struct gpu_call *linked; /* by address: calls whose target relocations tell */
+	size_t linked_count, linked_capacity;
+	uint64_t *pointed; /* functions whose address is stored or moved, ascending */
+	size_t pointed_count, pointed_capacity;
 	size_t path_bytes, path_count; /* of all units; the arena has the bytes */
 	struct arena arena;
 };

@@ -16,6 +16,9 @@
 #define INDIRECT_BRANCH_TARGETS 0x34u /* an attribute of .nv.info */
 #define FORM_SIZED 4u		      /* of an attribute: u16 size, then as many bytes; others take 2 bytes */
 #define RELOCATION_CALL 0x4bu
+#define RELOCATION_CALL_32 0x3au
+#define RELOCATION_POINTER 0x02u
+#define RELOCATION_LOW_WORD 0x38u
 #define NOTE_PRODUCT_FAMILY 1u
 #define NOTE_CORE_FAMILY 2u
 #define JUMPS_MAX (1u << 20)
@@ -257,33 +260,123 @@ static int call_compare(const void *left, const void *right)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* Calls to functions elsewhere are left to the linker, which knows them by their symbols. */
-static void calls_relocate(
-	const struct gpu_code *code, struct gpu_call *calls, size_t count, struct parse_budget *budget)
+/* Of NVIDIA's relocations, the ones that a call has: a field of 32 bits before sm_90, and of 50 since then;
+ * and those of a pointer, whole or half. */
+static bool is_call_relocation(uint64_t info)
 {
-	uint32_t sections = gpu_header(code).e_shnum;
+	return ELF64_R_TYPE(info) == RELOCATION_CALL || ELF64_R_TYPE(info) == RELOCATION_CALL_32;
+}
 
-	for (uint32_t i = 1; i < sections && count; i++) {
-		Elf64_Shdr by = gpu_section_at(code, i), code_section = gpu_section_at(code, by.sh_info);
+static bool is_pointer_relocation(uint64_t info)
+{
+	return ELF64_R_TYPE(info) == RELOCATION_POINTER || ELF64_R_TYPE(info) == RELOCATION_LOW_WORD;
+}
+
+static bool pointed_add(struct gpu_code *code, uint64_t function)
+{
+	if (code->pointed_count == CALLS_MAX || !array_widen(&code->pointed, &code->pointed_capacity,
+							code->pointed_count, sizeof *code->pointed))
+		return false;
+	code->pointed[code->pointed_count++] = function;
+	return true;
+}
+
+static bool linked_add(struct gpu_code *code, uint64_t address, uint64_t target)
+{
+	if (code->linked_count == CALLS_MAX ||
+		!array_widen(&code->linked, &code->linked_capacity, code->linked_count, sizeof *code->linked))
+		return false;
+	code->linked[code->linked_count++] = (struct gpu_call){address, target};
+	return true;
+}
+
+/* A function's own address in its own code is where its calls return to. */
+static bool relocation_take(
+	struct gpu_code *code, const Elf64_Shdr *by, const Elf64_Shdr *of, const Elf64_Rela *entry)
+{
+	uint64_t target = gpu_symbol_address(code, by->sh_link, ELF64_R_SYM(entry->r_info));
+
+	if (is_call_relocation(entry->r_info))
+		return !holds_code(of) ||
+		       linked_add(code, gpu_section_base(code, by->sh_info) + entry->r_offset, target);
+	if (!is_pointer_relocation(entry->r_info) || !section_of(code, target) ||
+		target == gpu_section_base(code, by->sh_info))
+		return true;
+	return pointed_add(code, target);
+}
+
+static int address_compare(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+static void linked_sort(struct gpu_code *code)
+{
+	size_t kept = 0;
+
+	if (code->linked_count)
+		qsort(code->linked, code->linked_count, sizeof *code->linked, call_compare);
+	if (code->pointed_count)
+		qsort(code->pointed, code->pointed_count, sizeof *code->pointed, address_compare);
+	for (size_t i = 0; i < code->pointed_count; i++)
+		if (!kept || code->pointed[kept - 1] != code->pointed[i])
+			code->pointed[kept++] = code->pointed[i];
+	code->pointed_count = kept;
+}
+
+static bool is_debug_section(struct gpu_bytes names, const Elf64_Shdr *section)
+{
+	return !(section->sh_flags & SHF_ALLOC) || strstr(gpu_string_at(names, section->sh_name), "debug");
+}
+
+/* Calls to functions elsewhere are left to the linker, which knows them by their symbols. */
+static void linked_read(struct gpu_code *code)
+{
+	Elf64_Ehdr header = gpu_header(code);
+	Elf64_Shdr strings = gpu_section_at(code, header.e_shstrndx);
+	struct gpu_bytes names = gpu_section_bytes(code, &strings);
+	struct parse_budget budget;
+	bool ok = true;
+
+	parse_budget_allow(&budget, STEPS_MAX, 0);
+	code->has_linked = true;
+	for (uint32_t i = 1; header.e_machine == EM_CUDA && i < header.e_shnum && ok; i++) {
+		Elf64_Shdr by = gpu_section_at(code, i), of = gpu_section_at(code, by.sh_info);
 		size_t step = by.sh_type == SHT_RELA ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
 		struct gpu_bytes entries = gpu_section_bytes(code, &by);
 
-		if ((by.sh_type != SHT_RELA && by.sh_type != SHT_REL) || !holds_code(&code_section))
+		if ((by.sh_type != SHT_RELA && by.sh_type != SHT_REL) || is_debug_section(names, &of))
 			continue;
-		for (size_t at = 0; at + step <= entries.size && parse_budget_step(budget); at += step) {
+		for (size_t at = 0; at + step <= entries.size && ok && parse_budget_step(&budget);
+			at += step) {
 			Elf64_Rela entry = {0};
-			struct gpu_call key, *call;
 
 			memcpy(&entry, entries.at + at, step);
-			if (ELF64_R_TYPE(entry.r_info) != RELOCATION_CALL)
-				continue;
-			key.address = gpu_section_base(code, by.sh_info) + entry.r_offset;
-			call = bsearch(&key, calls, count, sizeof key, call_compare);
-			if (call)
-				call->target =
-					gpu_symbol_address(code, by.sh_link, ELF64_R_SYM(entry.r_info));
+			ok = relocation_take(code, &by, &of, &entry);
 		}
 	}
+	linked_sort(code);
+}
+
+uint64_t gpu_code_linked(struct gpu_code *code, uint64_t address)
+{
+	const struct gpu_call key = {.address = address}, *call;
+
+	if (!code->has_linked)
+		linked_read(code);
+	call = code->linked_count ? bsearch(&key, code->linked, code->linked_count, sizeof key, call_compare)
+				  : NULL;
+	return call ? call->target : 0;
+}
+
+const uint64_t *gpu_code_pointed(struct gpu_code *code, size_t *count)
+{
+	if (!code->has_linked)
+		linked_read(code);
+	*count = code->pointed_count;
+	return code->pointed;
 }
 
 static bool call_add(struct gpu_call **calls, size_t *count, uint64_t address, uint64_t target)
@@ -332,6 +425,10 @@ int gpu_code_calls(struct gpu_code *code, struct gpu_call **calls, size_t *count
 		*count = 0;
 		return error_memory(error);
 	}
-	calls_relocate(code, *calls, *count, &budget);
+	for (size_t i = 0; i < *count; i++) {
+		uint64_t target = gpu_code_linked(code, (*calls)[i].address);
+
+		(*calls)[i].target = target ? target : (*calls)[i].target;
+	}
 	return 0;
 }

@@ -23,7 +23,18 @@ enum {
 	OP_VIADD = 0x036,
 	OP_VIMNMX = 0x048,
 	OP_CS2R = 0x005,
+	OP_UMOV = 0x082,
+	OP_UIADD3 = 0x090,
+	OP_ULEA = 0x091,
+	OP_UPRMT = 0x096,
+	OP_USHF = 0x099,
+	OP_UIMAD = 0x0a4,
 	OP_S2R = 0x119,
+	OP_SYNCS = 0x1a7,
+	OP_UTMALDG = 0x1b4,
+	OP_UBLKCP = 0x1ba,
+	OP_R2UR = 0x0ca,
+	OP_R2UR_OLD = 0x1c2,
 	OP_ULDC = 0x0b9,
 	OP_LDC = 0x182,
 	OP_REDUX = 0x1c4
@@ -31,6 +42,7 @@ enum {
 
 #define LUT_AND 0xc0u /* of LOP3: a & b */
 #define LUT_MERGE 0xe2u
+#define PRMT_ADDRESS 0x654
 
 struct word {
 	uint64_t low, high;
@@ -86,6 +98,30 @@ static void b_and_c(struct word word, struct gpu_arithmetic *to)
 
 	to->b = is_swapped ? second : first;
 	to->c = is_swapped ? first : second;
+}
+
+static struct gpu_operand uniform(unsigned number)
+{
+	number &= UNIFORM_ZERO;
+	if (number == UNIFORM_ZERO)
+		return (struct gpu_operand){GPU_OPERAND_IMMEDIATE, 0, false};
+	return (struct gpu_operand){GPU_OPERAND_REGISTER, GPU_UNIFORM + number, false};
+}
+
+/* Operations of the uniform datapath have their operands where the others have them. */
+static bool is_uniform_operation(unsigned operation)
+{
+	return operation >= OP_UMOV && operation <= OP_UIMAD;
+}
+
+static void to_uniform(struct gpu_operand *operand)
+{
+	bool is_negated = operand->is_negated;
+
+	if (operand->kind != GPU_OPERAND_REGISTER || operand->value >= GPU_UNIFORM)
+		return;
+	*operand = uniform((unsigned)operand->value);
+	operand->is_negated = is_negated;
 }
 
 static enum gpu_special special_of(unsigned number)
@@ -151,14 +187,53 @@ static void compare(struct word word, struct gpu_arithmetic *to)
 					   : GPU_COMPARE_ORDER;
 }
 
+/* Which barrier in shared memory is waited for, or told. Beside the place that is copied to: bit 73 of a
+ * block's copy says that this is in shared memory. */
+static void barrier_of(struct word word, struct gpu_arithmetic *to)
+{
+	bool is_told = (word.low & 0x1ff) == OP_UTMALDG || high_bits(word, 73, 1);
+
+	to->b = to->c = reg(RZ, false);
+	to->a.is_negated = false;
+	if ((word.low & 0x1ff) == OP_SYNCS) {
+		to->b = uniform(word.high & 0xff);
+		to->offset = (int32_t)((int64_t)word.low >> 40);
+	} else {
+		to->a = is_told ? uniform((unsigned)(word.low >> 32) + 1) : reg(RZ, false);
+	}
+}
+
 void sass_arithmetic(uint64_t word_low, uint64_t word_high, struct gpu_arithmetic *to)
 {
 	struct word word = {word_low, word_high};
 
 	*to = (struct gpu_arithmetic){.define = word_low >> 16 & 0xff, .a = a_of(word)};
 	b_and_c(word, to);
+	if (is_uniform_operation(word_low & 0x1ff)) {
+		to_uniform(&to->a);
+		to_uniform(&to->b);
+		to_uniform(&to->c);
+	}
 	switch (word_low & 0x1ff) {
+	case OP_SYNCS:
+	case OP_UTMALDG:
+	case OP_UBLKCP:
+		barrier_of(word, to);
+		break;
+	case OP_R2UR:
+	case OP_R2UR_OLD:
+		to->operation = GPU_COPY;
+		to->a.is_negated = false;
+		break;
+	case OP_UPRMT:
+		/* Puts the block's number in its cluster above an address. */
+		if (to->b.kind == GPU_OPERAND_IMMEDIATE && to->b.value == PRMT_ADDRESS) {
+			to->operation = GPU_COPY;
+			to->a = to->c;
+		}
+		break;
 	case OP_MOV:
+	case OP_UMOV:
 	case OP_ULDC:
 		to->operation = GPU_COPY;
 		to->a = to->b;
@@ -178,6 +253,7 @@ void sass_arithmetic(uint64_t word_low, uint64_t word_high, struct gpu_arithmeti
 		compare(word, to);
 		break;
 	case OP_IADD3:
+	case OP_UIADD3:
 		to->operation = GPU_ADD;
 		break;
 	case OP_VIADD:
@@ -189,6 +265,7 @@ void sass_arithmetic(uint64_t word_low, uint64_t word_high, struct gpu_arithmeti
 		to->operation = GPU_EXTREME;
 		break;
 	case OP_LEA:
+	case OP_ULEA:
 		lea(word, to);
 		break;
 	case OP_LOP3:
@@ -199,11 +276,13 @@ void sass_arithmetic(uint64_t word_low, uint64_t word_high, struct gpu_arithmeti
 		to->a.is_negated = to->c.is_negated = false;
 		break;
 	case OP_SHF:
+	case OP_USHF:
 		to->a.is_negated = to->c.is_negated = false;
 		shift(word, to);
 		break;
 	case OP_IMAD:
 	case OP_IMAD_WIDE:
+	case OP_UIMAD:
 		to->operation = GPU_MULTIPLY;
 		to->a.is_negated = false;
 		break;

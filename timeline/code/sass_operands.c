@@ -40,7 +40,8 @@ enum shape {
 	COPIES,
 	SURFACES,
 	SHARED_BARRIERS,
-	BLOCK_COPIES
+	BLOCK_COPIES,
+	TENSOR_COPIES
 };
 
 struct row {
@@ -339,16 +340,32 @@ static void shared_barriers(struct gpu_instruction *in, struct word word)
 		predicate(&in->defines, word, 81, false);
 	else
 		registers(&in->defines, word, 16, 2, false);
+	registers(&in->uses, word, 24, 1, false);
 	registers(&in->uses, word, 32, 1, false);
 	registers(&in->uses, word, 64, 1, true);
 }
 
-/* Copies of whole blocks; bit 73: from global memory to shared. */
+/* Copies of whole blocks from A to B; bit 74: from shared memory, whose addresses have one word; bit 73: into
+ * it, the barrier's address beside. */
 static void block_copies(struct gpu_instruction *in, struct word word)
 {
-	registers(&in->uses, word, 24, field(word, 73, 1) ? 2 : 1, true);
+	registers(&in->uses, word, 24, field(word, 74, 1) ? 1 : 2, true);
 	registers(&in->uses, word, 32, 2, true);
 	registers(&in->uses, word, 64, 1, true);
+}
+
+#define TENSOR_BOX 79 /* dimensions less one, 3 bits */
+#define TENSOR_HINT 76
+
+/* Copies of tensors' boxes, by the map that A points to. B: the place in shared memory, the barrier of what
+ * is loaded, coordinates; C: which blocks of a cluster get it, or offsets. A hint for the cache stands at
+ * bit 40. b: words of B before the coordinates. */
+static void tensor_copies(struct gpu_instruction *in, struct word word, const struct row *row)
+{
+	registers(&in->uses, word, 24, 2, true);
+	registers(&in->uses, word, 32, row->b + field(word, TENSOR_BOX, 3) + 1, true);
+	registers(&in->uses, word, 40, field(word, TENSOR_HINT, 1) ? 2 : 0, true);
+	registers(&in->uses, word, 64, row->c && field(word, 9, 3) == FORM_REGISTER, true);
 }
 
 /* From [A] in global memory to [D] in shared memory. */
@@ -396,6 +413,9 @@ static void operands(struct gpu_instruction *in, struct word word, const struct 
 		break;
 	case BLOCK_COPIES:
 		block_copies(in, word);
+		break;
+	case TENSOR_COPIES:
+		tensor_copies(in, word, row);
 		break;
 	case COPIES:
 		copies(in, word);
