@@ -229,10 +229,18 @@ struct outside_thread *outside_thread_new(struct outside *outside, struct outsid
 /* A process that was forked from another begins with what that one's unwinder knows of their code: all of it
  * can be read no more when it has ended. */
 void outside_thread_rules(struct outside_target *target, const struct outside_target *like);
-/* The node of a call path, from registers and a copy of the stack from its stack pointer up. */
+/* What was copied of a thread: registers, the stack from its stack pointer up, and return addresses by frame
+ * pointers (unwind.h), if the kernel gave any. */
+struct outside_copy {
+	const struct arch_registers *registers;
+	const char *stack;
+	size_t bytes;
+	const uint64_t *chain;
+	unsigned chain_count;
+};
+/* The node of a call path. */
 uint32_t outside_thread_path(struct outside *outside, struct outside_thread *thread,
-	const struct arch_registers *registers, const char *stack, size_t bytes, bool with_python,
-	bool *is_partial);
+	const struct outside_copy *copy, bool with_python, bool *is_partial);
 /* Tells the frames that the kernel had at a sample that will be taken. */
 void outside_thread_kernel(
 	struct outside_thread *thread, uint64_t time_ns, const uint64_t *address, uint32_t count);

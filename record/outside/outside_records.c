@@ -460,7 +460,9 @@ static void sample_take(struct outside *outside, const char *record, size_t byte
 		return;
 	taken.time_ns = sample.time_ns;
 	taken.thread = thread;
-	taken.node = outside_thread_path(outside, thread, &sample.registers, sample.stack, sample.stack_bytes,
+	taken.node = outside_thread_path(outside, thread,
+		&(struct outside_copy){&sample.registers, sample.stack, sample.stack_bytes, sample.chain,
+			sample.chain_count},
 		python == OUTSIDE_PYTHON_READ, &taken.is_partial);
 	if (sample.kernel_count && (!sample.registers.known || has_no_stack(outside, thread, &sample))) {
 		taken.node = thread->root;

@@ -49,7 +49,7 @@ close_memory:
 
 static void command_fill(const struct outside_target *target, char *words, size_t room)
 {
-	size_t got = proc_read(target->pid, "cmdline", words, room - 1);
+	size_t got = proc_read(target->modules.pid, "cmdline", words, room - 1);
 
 	if (!got) {
 		got = proc_read(target->pid, "comm", words, room - 1);
@@ -64,7 +64,7 @@ static void executable_fill(const struct outside_target *target, char *path, siz
 	ssize_t length;
 	char *deleted;
 
-	snprintf(link, sizeof(link), "/proc/%u/exe", target->pid);
+	snprintf(link, sizeof(link), "/proc/%u/exe", target->modules.pid);
 	length = readlink(link, path, room - 1);
 	path[length > 0 ? length : 0] = '\0';
 	deleted = strstr(path, " (deleted)");
@@ -180,7 +180,10 @@ struct outside_target *outside_target_new(struct outside *outside, const struct 
 
 	if (!target)
 		return NULL;
-	target->pid = target->modules.pid = birth->pid;
+	target->pid = birth->pid;
+	target->modules.pid = proc_read_living(birth->pid);
+	if (!target->modules.pid)
+		target->modules.pid = birth->pid;
 	target->parent_pid = target->modules.parent_pid = birth->parent_pid;
 	target->modules.files = &outside->files;
 	target->modules.is_gone = outside_records_exec(outside, birth->pid, birth->begin_ns);

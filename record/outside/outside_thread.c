@@ -392,9 +392,9 @@ static void need_note(struct outside *outside, const struct unwinder *u, uint64_
 }
 
 uint32_t outside_thread_path(struct outside *outside, struct outside_thread *thread,
-	const struct arch_registers *registers, const char *stack, size_t bytes, bool with_python,
-	bool *is_partial)
+	const struct outside_copy *copy, bool with_python, bool *is_partial)
 {
+	const struct arch_registers *registers = copy->registers;
 	struct outside_target *target = thread->target;
 	uint64_t sp = registers->value[ARCH_SP];
 	const struct unwind_frame *frames;
@@ -407,8 +407,10 @@ uint32_t outside_thread_path(struct outside *outside, struct outside_thread *thr
 		return thread->partial_root;
 	u = target->unwinder;
 	u->space.memory.low = sp;
-	u->space.memory.high = sp + bytes;
-	u->space.memory.shift = (uintptr_t)stack - sp;
+	u->space.memory.high = sp + copy->bytes;
+	u->space.memory.shift = (uintptr_t)copy->stack - sp;
+	u->space.chain =
+		(struct unwind_chain){copy->chain, copy->chain_count, registers->value[ARCH_FP]};
 	target->sample_low = sp - DEAD_BYTES;
 	target->sample_high = sp + (64u << 20);
 	*is_partial = unwind_walk(u, registers) != UNWIND_FULL && !is_at_end(thread, u);

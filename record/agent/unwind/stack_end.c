@@ -62,18 +62,39 @@ static bool is_abort(struct unwinder *u, uint64_t pc)
 		       (code[0] == 0xcc && code[1] == 0xeb && code[2] == 0xfe));
 }
 
+/* Where a thread begins (runtime.clone), with the frame pointer of the thread that made it: mov $111, %edi;
+ * mov $60, %eax; syscall. */
+static bool is_thread_end(const uint8_t *code)
+{
+	static const uint8_t ends[] = {0xbf, 111, 0, 0, 0, 0xb8, 60, 0, 0, 0, 0x0f, 0x05};
+
+	return !__builtin_memcmp(code, ends, sizeof(ends));
+}
+
+/* runtime.goexit: nop; call goexit1; nop. A goroutine's function has returned to it. */
+static bool is_goroutine_end(struct unwinder *u, uint64_t return_address)
+{
+	uint8_t code[7];
+
+	return !u->registers.value[ARCH_FP] &&
+	       !u->space.memory.read(u->space.memory.context, return_address - 6, code, sizeof(code)) &&
+	       code[0] == 0x90 && code[1] == 0xe8 && code[6] == 0x90;
+}
+
 /* The code after the call shows it: mcall pops its argument and jumps, morestack and rt0_go call
  * runtime.abort. */
-void unwind_go_top_note(struct unwinder *u, uint64_t return_address)
+bool unwind_go_top_note(struct unwinder *u, uint64_t return_address)
 {
-	uint8_t code[5];
+	uint8_t code[12];
 	int32_t target;
+	bool is_mcall;
 
 	if (!ARCH_CALL_PUSHES || u->go_top ||
 		u->space.memory.read(u->space.memory.context, return_address, code, sizeof(code)))
-		return;
+		return false;
 	__builtin_memcpy(&target, code + 1, sizeof(target));
-	if ((code[0] == 0x58 && code[1] == 0xe9) ||
-		(code[0] == 0xe8 && is_abort(u, return_address + sizeof(code) + (uint64_t)(int64_t)target)))
+	is_mcall = code[0] == 0x58 && code[1] == 0xe9;
+	if (is_mcall || (code[0] == 0xe8 && is_abort(u, return_address + 5 + (uint64_t)(int64_t)target)))
 		u->go_top = u->count;
+	return is_mcall || is_thread_end(code) || is_goroutine_end(u, return_address);
 }

@@ -50,8 +50,7 @@ bool unwind_is_called(struct unwinder *u, uint64_t address)
 	return is_return_address(u, address, true);
 }
 
-/* Caches that a call leads here: reading code takes a system call. */
-static void called_note(struct unwinder *u, uint64_t pc)
+void unwind_called_note(struct unwinder *u, uint64_t pc)
 {
 	struct unwind_rule *rule = unwind_cache_entry(u, pc);
 
@@ -114,6 +113,13 @@ static bool is_stale(struct unwinder *u, uint64_t from, uint64_t fp, uint64_t re
 
 	return u->space.is_go && u->space.is_copy && (fp < memory->low || fp >= memory->high) &&
 	       !leads_to(u, return_address, from);
+}
+
+/* What a signal interrupted is on a goroutine's stack, not on the copied one. */
+static bool is_left(const struct unwinder *u, uint64_t sp)
+{
+	return u->space.is_go && u->space.is_copy &&
+	       (sp < u->space.memory.low || sp >= u->space.memory.high);
 }
 
 /* Return address of a function that has pushed nothing. 0 or negative. */
@@ -317,7 +323,7 @@ static bool step_prologue_scan(struct unwinder *u, uint64_t pc, bool exact, bool
 	value[ARCH_SP] = caller.cfa;
 	value[ARCH_FP] = caller.fp;
 	u->registers.known = (u->registers.known & QUICK_KNOWN) | (rule->fp_words ? FP_KNOWN : 0);
-	called_note(u, caller.pc - 1); /* comes last: it may evict the rule */
+	unwind_called_note(u, caller.pc - 1); /* comes last: it may evict the rule */
 	return true;
 }
 
@@ -409,6 +415,8 @@ static enum step step_guess(struct unwinder *u, uint64_t from, bool leaf, bool *
 
 	if (!leaf && !is_called(u, from) && unwind_step_trampoline(u, exact))
 		return STEP_ON;
+	if (is_left(u, sp))
+		return STEP_PARTIAL;
 	u->registers.known = QUICK_KNOWN;
 	if (leaf && !leaf_return(u, &pc) &&
 		((*exact = !is_return_address(u, pc, false)) == false || is_injected(u, pc))) {
@@ -417,6 +425,8 @@ static enum step step_guess(struct unwinder *u, uint64_t from, bool leaf, bool *
 		return STEP_ON;
 	}
 	*exact = false;
+	if (unwind_chain_goes_on(u, fp))
+		return unwind_chain_follow(u, fp);
 	if (fp % 8 || (fp < sp && !is_switched(u)) || cfi_word_read(memory, fp, &caller_fp) ||
 		cfi_word_read(memory, fp + 8, &pc))
 		return STEP_PARTIAL;
@@ -425,7 +435,7 @@ static enum step step_guess(struct unwinder *u, uint64_t from, bool leaf, bool *
 		return !caller_fp && is_injected(u, pc) ? STEP_FULL : STEP_PARTIAL;
 	if (is_stale(u, from, fp, pc))
 		return STEP_PARTIAL;
-	called_note(u, pc - 1);
+	unwind_called_note(u, pc - 1);
 	u->unchanged_registers = 0;
 	value[ARCH_PC] = pc;
 	value[ARCH_FP] = caller_fp;
@@ -520,8 +530,8 @@ enum step unwind_step_no_cfi(struct unwinder *u, uint64_t pc, bool leaf, bool wa
 		*exact = false;
 		return STEP_ON;
 	}
-	if (!was_exact && u->space.is_go)
-		unwind_go_top_note(u, pc + 1);
+	if (!was_exact && u->space.is_go && unwind_go_top_note(u, pc + 1) && u->space.is_copy)
+		return STEP_FULL;
 	if (is_read_first && step_prologue_scan(u, pc, was_exact, false))
 		return STEP_ON;
 	step = step_guess(u, pc, leaf, exact);

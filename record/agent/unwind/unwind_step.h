@@ -140,8 +140,15 @@ bool unwind_step_trampoline(struct unwinder *u, bool *interrupted);
 bool unwind_is_planted(struct unwinder *u, const struct cfi_module *module, uint64_t pc, bool has_table);
 /* Go's own unwinder ends where its scheduler switched to another stack and called a function that never
  * returns. The frame pointer leads on to the goroutine that it left, while no other thread runs it: notes
- * such a place. */
-void unwind_go_top_note(struct unwinder *u, uint64_t return_address);
+ * such a place. True: that goroutine waits or has ended, and another thread may run it at once (mcall); or the
+ * stack ends there. */
+bool unwind_go_top_note(struct unwinder *u, uint64_t return_address);
+/* Adds a frame of the rule's code to the walk. */
+void unwind_frame_add(struct unwinder *u, const struct unwind_rule *rule, uint64_t pc, bool exact);
+/* True if the frame that the pointer names is not in the copied stack, and the kernel may tell of it. */
+bool unwind_chain_goes_on(const struct unwinder *u, uint64_t fp);
+/* Adds that frame's caller and all further out: STEP_FULL, or STEP_PARTIAL. */
+enum step unwind_chain_follow(struct unwinder *u, uint64_t fp);
 /* Takes the step that a prologue_scan.h rule took from there, if it depends on the stack alone; false:
  * none, nothing changed. The return address was right below the CFA. */
 bool unwind_step_as_made(struct unwinder *u, const struct unwind_rule *rule);
@@ -162,6 +169,8 @@ static inline bool unwind_exception_looks(const struct unwinder *u)
 }
 /* True if the address follows a call. */
 bool unwind_is_called(struct unwinder *u, uint64_t address);
+/* Caches that a call leads to pc: reading code takes a system call. */
+void unwind_called_note(struct unwinder *u, uint64_t pc);
 /* Steps from code whose maker tells its frames; `exact`: the frame may not be whole. False: nothing changed.
  */
 bool unwind_step_told(struct unwinder *u, uint64_t pc, bool exact);
