@@ -37,6 +37,8 @@ struct unwind_chain {
 	const uint64_t *address; /* innermost first, the pc before them */
 	unsigned count;		 /* 0: none is known */
 	uint64_t fp;		 /* the frame pointer that they begin with */
+	/* Reads what the thread's memory holds by now, with the space's context. */
+	int (*read_now)(void *context, uint64_t address, void *to, size_t bytes);
 };
 
 /* Source of frames: modules and memory of the measured process. */
