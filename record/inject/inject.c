@@ -272,8 +272,8 @@ static bool may_answer(uint32_t pid, uint32_t tid, uint64_t ran_before_ns, uint6
 
 /* The thread's answer: 0 or an errno, ESTALE where the process has become another program; INJECT_UNANSWERED:
  * none came. *until_ns: when it went on. A look at the process's mappings holds up who maps: so none is taken
- * before the agent's thread, which the other one starts, connects to `listener`, or some time has passed, each
- * time a longer one. */
+ * before the agent's thread, which the other one starts, connects to `listener`, or some time has passed,
+ * each time a longer one. */
 static int answer_await(struct inject_image *image, const struct inject_order *order, uint32_t tid,
 	int listener, uint64_t *until_ns)
 {

@@ -274,8 +274,7 @@ static bool mapping_read(const char *line, struct mapping_query *mapping)
 }
 
 /* The mapping at an address and the one before it, by the list of all. */
-static bool mappings_read(
-	FILE *maps, uint64_t at, struct mapping_query *now, struct mapping_query *before)
+static bool mappings_read(FILE *maps, uint64_t at, struct mapping_query *now, struct mapping_query *before)
 {
 	bool is_found = false;
 	char *line = NULL;
@@ -290,8 +289,7 @@ static bool mappings_read(
 }
 
 /* The same, by questions for these two where the kernel answers. */
-static bool mappings_find(
-	uint32_t pid, uint64_t at, struct mapping_query *now, struct mapping_query *before)
+static bool mappings_find(uint32_t pid, uint64_t at, struct mapping_query *now, struct mapping_query *before)
 {
 	char path[40];
 	bool is_found;

@@ -11,14 +11,14 @@
 
 struct mapping_query {
 	uint64_t begin, end;
-	uint64_t inode;		/* of its file; 0: none */
-	bool is_closed;		/* nobody may use it */
+	uint64_t inode; /* of its file; 0: none */
+	bool is_closed; /* nobody may use it */
 	bool is_executable;
-	bool is_first_stack;	/* the main thread's */
+	bool is_first_stack; /* the main thread's */
 };
 
-/* `maps`: a descriptor of /proc/PID/maps. 0: `found` is the mapping at that address; or an errno: ENOENT where
- * nothing is mapped there, ENOTTY where the kernel does not answer. */
+/* `maps`: a descriptor of /proc/PID/maps. 0: `found` is the mapping at that address; or an errno: ENOENT
+ * where nothing is mapped there, ENOTTY where the kernel does not answer. */
 int mapping_query(int maps, uint64_t address, struct mapping_query *found);
 
 #endif

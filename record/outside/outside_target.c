@@ -118,8 +118,8 @@ static void shared_fill(
 	identity_fill(target, like);
 }
 
-/* The kernel gives each program that a process executes an auxiliary vector of its own, with addresses that are
- * random; a child of fork has its parent's. 0: it cannot be read, or has ended. */
+/* The kernel gives each program that a process executes an auxiliary vector of its own, with addresses that
+ * are random; a child of fork has its parent's. 0: it cannot be read, or has ended. */
 static uint64_t program_of(uint32_t pid)
 {
 	char vector[1024];
@@ -203,7 +203,9 @@ struct outside_target *outside_target_new(struct outside *outside, const struct 
 	target->parent_pid = target->modules.parent_pid = birth->parent_pid;
 	target->modules.files = &outside->files;
 	target->modules.is_gone = outside_records_exec(outside, birth->pid, birth->begin_ns);
-	target->program = like ? like->program : target->modules.is_gone ? 0 : program_of(target->modules.pid);
+	target->program = like			    ? like->program
+			  : target->modules.is_gone ? 0
+						    : program_of(target->modules.pid);
 	target->modules.is_gone |= outside_target_has_left(target);
 	target->generation = birth->generation;
 	target->begin_ns = birth->begin_ns;

@@ -173,7 +173,7 @@ static void path_is(const unsigned *offsets, unsigned count)
 	for (unsigned i = 0; i < count; i++)
 		assert_int_equal(frames[i].address - in(0), offsets[i]);
 }
-#define PATH_IS(...)                                                               \
+#define PATH_IS(...) \
 	path_is((const unsigned[]){__VA_ARGS__}, sizeof((const unsigned[]){__VA_ARGS__}) / sizeof(unsigned))
 
 /* drain <- closure <- systemstack, on the thread's own stack; what was called there before has left words. */
@@ -286,7 +286,7 @@ static void out_of_leaves(void **state)
 		{"\x48\x89\x6c\x24\x18", 5, 4}, /* mov %rbp, 24(%rsp) */
 		{"\x48\x8d\x6c\x24\x18", 5, 4}, /* lea 24(%rsp), %rbp */
 		{"\x48\x89\xac\x24\x18\0\0\0", 8, 4},
-		{"\x48\x89\xe5", 3, 1}, /* mov %rsp, %rbp */
+		{"\x48\x89\xe5", 3, 1},		/* mov %rsp, %rbp */
 		{"\x48\x83\xc4\x20\xc3", 5, 4}, /* add $32, %rsp; ret */
 		{"\xc3", 1, 0},
 		{"\x90", 1, 0},

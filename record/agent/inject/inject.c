@@ -467,7 +467,8 @@ static const struct inject_order *order_find(uintptr_t from)
 	for (uint64_t at = begin; at < begin + SEARCH_BYTES; at += INJECT_ORDER_ALIGN) {
 		uint64_t words[2];
 
-		/* Once a page: each call of the kernel is two stops more, if hpct-record follows the thread. */
+		/* Once a page: each call of the kernel is two stops more, if hpct-record follows the thread.
+		 */
 		if ((at == begin || at % PAGE_BYTES == 0) &&
 			!safe_read(words, (const void *)(uintptr_t)at, sizeof(words)))
 			return NULL;

@@ -114,9 +114,7 @@ static bool caller_add(struct unwinder *u, uint64_t fp, uint64_t return_address,
 	if (!grows && !is_systemstack(u, from))
 		return true;
 	function = is_called ? unwind_called_at(u, return_address) : 0;
-	at = grows	 ? function
-	     : is_called ? unwind_call_find(u, function, from)
-			 : entry_find(u, fp, from);
+	at = grows ? function : is_called ? unwind_call_find(u, function, from) : entry_find(u, fp, from);
 	if (!at || u->count == u->most)
 		return !is_called && !grows;
 	at -= !grows;
@@ -137,7 +135,7 @@ enum step unwind_chain_follow(struct unwinder *u, uint64_t fp)
 		if (!unwind_rule_has_no_cfi(rule) || rule->slot == UNWIND_NO_SLOT ||
 			(i == first && !caller_add(u, fp, address, is_called)))
 			return STEP_PARTIAL; /* C's frame pointers lead anywhere */
-		if (!is_called) /* where a goroutine begins, there is no call */
+		if (!is_called)		     /* where a goroutine begins, there is no call */
 			return i + 1 == chain->count ? STEP_FULL : STEP_PARTIAL;
 		if (u->count == u->most || u->walked++ >= UNWIND_WALK_MAX)
 			return STEP_PARTIAL;

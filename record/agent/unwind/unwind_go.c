@@ -56,8 +56,8 @@ enum unwind_go_after unwind_go_after(struct unwinder *u, uint64_t return_address
 		return UNWIND_GO_RETURNS;
 	__builtin_memcpy(&target, code + 1, sizeof(target));
 	is_mcall = code[0] == 0x58 && code[1] == 0xe9;
-	if (!u->go_top &&
-		(is_mcall || (code[0] == 0xe8 && is_abort(u, return_address + 5 + (uint64_t)(int64_t)target))))
+	if (!u->go_top && (is_mcall || (code[0] == 0xe8 &&
+					       is_abort(u, return_address + 5 + (uint64_t)(int64_t)target))))
 		u->go_top = u->count;
 	return is_mcall || is_thread_end(code) || is_goroutine_end(u, return_address) ? UNWIND_GO_ENDS
 										      : UNWIND_GO_ON;
@@ -88,8 +88,9 @@ static uint64_t depth_of(struct unwinder *u, uint64_t pc)
 	if ((code[1] != 0x89 && code[1] != 0x8d) || code[3] != 0x24)
 		return 0;
 	memcpy(&far, code + 4, sizeof(far));
-	return code[2] == 0x6c ? ((uint64_t)code[4] & 0x78) + 8
-	       : code[2] == 0xac && far > 0 ? (uint64_t)far + 8 : 0;
+	return code[2] == 0x6c		    ? ((uint64_t)code[4] & 0x78) + 8
+	       : code[2] == 0xac && far > 0 ? (uint64_t)far + 8
+					    : 0;
 }
 
 /* True if the code is of the function that begins at `function`, as far as no other begins in between. */

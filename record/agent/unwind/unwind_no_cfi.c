@@ -114,8 +114,7 @@ static bool is_stale(struct unwinder *u, uint64_t from, uint64_t fp, uint64_t re
 /* What a signal interrupted is on a goroutine's stack, not on the copied one. */
 static bool is_left(const struct unwinder *u, uint64_t sp)
 {
-	return u->space.is_go && u->space.is_copy &&
-	       (sp < u->space.memory.low || sp >= u->space.memory.high);
+	return u->space.is_go && u->space.is_copy && (sp < u->space.memory.low || sp >= u->space.memory.high);
 }
 
 /* Return address of a function that has pushed nothing. 0 or negative. */

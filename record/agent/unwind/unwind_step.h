@@ -143,8 +143,8 @@ bool unwind_is_planted(struct unwinder *u, const struct cfi_module *module, uint
 enum unwind_go_after {
 	UNWIND_GO_ON,
 	UNWIND_GO_RETURNS, /* with a ret: its return address is where the stack pointer is */
-	UNWIND_GO_ENDS	   /* the stack ends; or the goroutine that the frame pointer leads to waits or has ended,
-			    and another thread may run it at once (mcall) */
+	UNWIND_GO_ENDS /* the stack ends; or the goroutine that the frame pointer leads to waits or has ended,
+			and another thread may run it at once (mcall) */
 };
 /* What Go's code does after a call. Go's own unwinder ends where its scheduler switched to another stack and
  * called a function that never returns. The frame pointer leads on to the goroutine that it left, while no
@@ -152,8 +152,8 @@ enum unwind_go_after {
 enum unwind_go_after unwind_go_after(struct unwinder *u, uint64_t return_address);
 enum unwind_go_leaf {
 	UNWIND_GO_LEAF_UNKNOWN,
-	UNWIND_GO_LEAF_RETURNS, /* its return address is *depth bytes from the stack pointer, its frame pointer is its
-				 caller's */
+	UNWIND_GO_LEAF_RETURNS, /* its return address is *depth bytes from the stack pointer, its frame
+				 pointer is its caller's */
 	UNWIND_GO_LEAF_FRAME	/* it has a frame, and the frame pointer */
 };
 /* Of the innermost frame, in Go's code at pc. */
@@ -164,8 +164,8 @@ void unwind_frame_add(struct unwinder *u, const struct unwind_rule *rule, uint64
 bool unwind_chain_goes_on(const struct unwinder *u, uint64_t fp);
 /* Target of the direct call before `address`. 0: none. */
 uint64_t unwind_called_at(struct unwinder *u, uint64_t address);
-/* Return address of the first call, in a function's first instructions, of the short function that `callee` is
- * in. 0: none. */
+/* Return address of the first call, in a function's first instructions, of the short function that `callee`
+ * is in. 0: none. */
 uint64_t unwind_call_find(struct unwinder *u, uint64_t function, uint64_t callee);
 /* Adds that frame's caller and all further out: STEP_FULL, or STEP_PARTIAL. */
 enum step unwind_chain_follow(struct unwinder *u, uint64_t fp);
