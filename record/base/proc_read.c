@@ -2,8 +2,11 @@
 /* proc_read.c - see proc_read.h. */
 #include "record/base/proc_read.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,4 +36,32 @@ char proc_read_state(uint32_t pid, uint32_t tid)
 	proc_read(pid, name, text, sizeof(text));
 	behind_name = strrchr(text, ')'); /* which may hold anything */
 	return behind_name && behind_name[1] == ' ' ? behind_name[2] : '\0';
+}
+
+static bool lives(uint32_t pid, uint32_t tid)
+{
+	char state = proc_read_state(pid, tid);
+
+	return state && state != 'Z' && state != 'X';
+}
+
+uint32_t proc_read_living(uint32_t pid)
+{
+	uint32_t found = lives(pid, pid) ? pid : 0;
+	struct dirent *entry;
+	char path[40];
+	DIR *list;
+
+	if (found)
+		return found;
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	list = opendir(path);
+	while (list && !found && (entry = readdir(list))) {
+		uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+
+		found = tid && lives(pid, tid) ? tid : 0;
+	}
+	if (list)
+		closedir(list);
+	return found;
 }

@@ -12,4 +12,9 @@ size_t proc_read(uint32_t pid, const char *name, char *text, size_t room);
 /* A thread's state: R runs or wants to, S waits, T stopped, Z ended ... '\0': unreadable. */
 char proc_read_state(uint32_t pid, uint32_t tid);
 
+/* A thread of the process that has not ended: its first one, whose number is pid, unless that has left the
+ * others (pthread_exit in main). It has no memory then, and /proc/TID tells of the process instead. 0: all
+ * have ended. */
+uint32_t proc_read_living(uint32_t pid);
+
 #endif

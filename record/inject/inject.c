@@ -24,6 +24,7 @@
 #define SEEK_NS UINT64_C(5000000000)	/* for a thread at a safe place */
 #define RUNNING_NS UINT64_C(1000000000) /* of that, threads whose wait ends with EINTR are left alone */
 #define SEEK_MS 3
+#define PAUSE_MOST_MS 50
 #define PROGRAMS_MOST 32u /* that a process becomes while its agent is to be loaded */
 #define OPENS_MOST 5u
 #define ANSWER_NS UINT64_C(5000000000)
@@ -118,19 +119,16 @@ static int thread_try(
 		return EAGAIN;
 	if (reason)
 		return reason;
-	reason = inject_image_verify(image);
-	if (reason) {
-		inject_thread_release(thread);
-		return reason;
-	}
 	inject_thread_registers(thread, &registers);
-	if (may_be_inside(image, thread) || !inject_image_loader_is_free(image))
-		reason = EAGAIN;
-	if (!reason && inject_image_is_safe(image, &registers, thread->call) &&
-		inject_thread_begin(thread, image->restore, image->error_offset))
-		return 0;
+	reason = inject_image_is_stale(image);
+	if (!reason && !may_be_inside(image, thread) && inject_image_loader_is_free(image) &&
+		inject_image_is_safe(image, &registers, thread->call)) {
+		reason = inject_image_verify(image);
+		if (!reason && inject_thread_begin(thread, image->restore, image->error_offset))
+			return 0;
+	}
 	inject_thread_release(thread);
-	return EAGAIN;
+	return reason ? reason : EAGAIN;
 }
 
 /* One round over all threads but the main one. */
@@ -273,15 +271,21 @@ static bool may_answer(uint32_t pid, uint32_t tid, uint64_t ran_before_ns, uint6
 }
 
 /* The thread's answer: 0 or an errno, ESTALE where the process has become another program; INJECT_UNANSWERED:
- * none came. *until_ns: when it went on. */
-static int answer_await(
-	struct inject_image *image, const struct inject_order *order, uint32_t tid, uint64_t *until_ns)
+ * none came. *until_ns: when it went on. A look at the process's mappings holds up who maps: so none is taken
+ * before the agent's thread, which the other one starts, connects to `listener`, or some time has passed,
+ * each time a longer one. */
+static int answer_await(struct inject_image *image, const struct inject_order *order, uint32_t tid,
+	int listener, uint64_t *until_ns)
 {
 	uint64_t begin_ns = clock_now_ns(), ran_before_ns = ran_ns(image->pid, tid), place = 0;
+	struct pollfd connects = {listener, POLLIN, 0};
+	int pause_ms = SEEK_MS;
 
 	do {
 		struct inject_answer answer = {.serial = 0};
 
+		if (poll(&connects, 1, pause_ms) > 0) /* the answer comes in a moment, if not before that */
+			connects.fd = -1, pause_ms = 1;
 		if (!place)
 			place = inject_image_find(image, order->agent, INJECT_ANSWER);
 		if (place && !remote_unwind_read(image->pid, place, &answer, sizeof(answer)) &&
@@ -289,9 +293,9 @@ static int answer_await(
 			*until_ns = answer.until_ns;
 			return answer.result;
 		}
-		if (inject_image_verify(image) == ESTALE)
+		if (inject_image_is_stale(image))
 			return ESTALE;
-		poll(NULL, 0, SEEK_MS);
+		pause_ms = pause_ms * 2 < PAUSE_MOST_MS ? pause_ms * 2 : PAUSE_MOST_MS;
 	} while (may_answer(image->pid, tid, ran_before_ns, clock_now_ns() - begin_ns));
 	return INJECT_UNANSWERED;
 }
@@ -325,7 +329,7 @@ static int load(struct inject *inject, struct inject_image *image, struct proces
 		order_fill(inject, image, &order);
 		is_called = true;
 		reason = call_make(image, &thread, &order, function)
-				 ? answer_await(image, &order, thread.tid, &until_ns)
+				 ? answer_await(image, &order, thread.tid, inject->listener, &until_ns)
 				 : INJECT_UNANSWERED;
 	}
 	process->is_stale = reason == ESTALE;

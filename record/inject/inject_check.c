@@ -56,6 +56,8 @@ static int state_check(const struct look *look, struct error *error)
 			tracer);
 		return refuse(look, error, why);
 	}
+	if (state == 'Z' || state == 'X')
+		return refuse(look, error, "its first thread has ended, and it goes on without" OUTSIDE);
 	if (state == 'T' || state == 't')
 		return refuse(
 			look, error, "it is stopped; let it go on first (kill -CONT), or leave out --inject");

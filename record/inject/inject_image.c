@@ -3,11 +3,15 @@
 #include "record/inject/inject_image.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "record/base/proc_read.h"
+#include "record/inject/mapping_query.h"
 #include "record/process/remote_symbols.h"
 #include "store/base/path.h"
 
@@ -305,14 +309,51 @@ bool inject_image_loader_is_free(const struct inject_image *image)
 	       (!locks[0].lock && !locks[1].lock);
 }
 
-int inject_image_verify(struct inject_image *image)
+int inject_image_is_stale(const struct inject_image *image)
 {
 	char now[sizeof(image->auxiliary)];
 	size_t bytes = proc_read(image->pid, "auxv", now, sizeof(now));
-	bool is_new;
 
-	if (bytes != image->auxiliary_bytes || memcmp(now, image->auxiliary, bytes) != 0)
+	return bytes != image->auxiliary_bytes || memcmp(now, image->auxiliary, bytes) != 0 ? ESTALE : 0;
+}
+
+/* Where the kernel tells of single mappings: false where it does not, or one is not what it was. */
+static bool frames_are_known(struct inject_image *image, int maps)
+{
+	const struct unwinder *u = image->unwinder;
+	const struct remote_unwind_module *last = NULL;
+	struct mapping_query found;
+
+	for (unsigned i = 0; i < u->count; i++) {
+		const struct remote_unwind_module *module =
+			remote_unwind_modules_find(&image->modules, u->frames[i].address);
+
+		if (module == last)
+			continue;
+		last = module;
+		if (!module || mapping_query(maps, u->frames[i].address, &found) || !found.is_executable ||
+			found.inode != module->inode || found.begin < module->cfi.begin ||
+			found.end > module->cfi.end)
+			return false;
+	}
+	return u->count;
+}
+
+int inject_image_verify(struct inject_image *image)
+{
+	char path[32];
+	int maps;
+	bool is_new, is_known;
+
+	if (inject_image_is_stale(image))
 		return ESTALE;
+	snprintf(path, sizeof(path), "/proc/%u/maps", image->pid);
+	maps = open(path, O_RDONLY | O_CLOEXEC);
+	is_known = maps >= 0 && frames_are_known(image, maps);
+	if (maps >= 0)
+		close(maps);
+	if (is_known)
+		return 0;
 	if (remote_unwind_modules_read(&image->modules, &is_new))
 		return ESRCH;
 	if (!is_new)

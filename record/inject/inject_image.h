@@ -38,9 +38,10 @@ struct inject_image {
 int inject_image_open(struct inject_image *image, uint32_t pid, const char *name, struct error *error);
 void inject_image_close(struct inject_image *image);
 
-/* With its threads stopped: still the program whose addresses these are, with the same modules; else they are
- * read anew. 0, or an errno: ESTALE where it has become another program, EAGAIN where only modules are new.
- */
+/* 0 while it is still the program whose addresses these are; else ESTALE. */
+int inject_image_is_stale(const struct inject_image *image);
+/* With a thread stopped: the same, and with the same modules where its frames are, which inject_image_is_safe
+ * has just walked; else they are read anew. 0, or an errno: ESTALE, or EAGAIN where only modules are new. */
 int inject_image_verify(struct inject_image *image);
 
 /* Nobody holds the loader's locks, as far as that can be told. */

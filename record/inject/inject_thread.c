@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "record/base/proc_read.h"
+#include "record/inject/mapping_query.h"
 #include "record/modules/remote_unwind_modules.h"
 
 #if defined(__x86_64__)
@@ -261,12 +262,7 @@ static bool vector_read(struct inject_thread *thread)
 	return true;
 }
 
-struct mapping {
-	uint64_t begin, end;
-	bool is_closed, is_first_stack; /* nobody may use it; it is the main thread's stack */
-};
-
-static bool mapping_read(const char *line, struct mapping *mapping)
+static bool mapping_read(const char *line, struct mapping_query *mapping)
 {
 	char access[8] = "";
 
@@ -277,27 +273,49 @@ static bool mapping_read(const char *line, struct mapping *mapping)
 	return true;
 }
 
+/* The mapping at an address and the one before it, by the list of all. */
+static bool mappings_read(FILE *maps, uint64_t at, struct mapping_query *now, struct mapping_query *before)
+{
+	bool is_found = false;
+	char *line = NULL;
+	size_t room = 0;
+
+	while (!is_found && getline(&line, &room, maps) > 0) {
+		*before = *now;
+		is_found = mapping_read(line, now) && at >= now->begin && at < now->end;
+	}
+	free(line);
+	return is_found;
+}
+
+/* The same, by questions for these two where the kernel answers. */
+static bool mappings_find(uint32_t pid, uint64_t at, struct mapping_query *now, struct mapping_query *before)
+{
+	char path[40];
+	bool is_found;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	maps = fopen(path, "re");
+	if (!maps)
+		return false;
+	is_found = !mapping_query(fileno(maps), at, now);
+	if (is_found)
+		mapping_query(fileno(maps), now->begin - 1, before);
+	else
+		is_found = mappings_read(maps, at, now, before);
+	fclose(maps);
+	return is_found;
+}
+
 /* The thread stands on the stack that libc gave it, which ends at a guard page, and has room below. A fiber's
  * stack is small, and what lies below it is something else. */
 static bool has_room(const struct inject_thread *thread)
 {
 	uint64_t sp = thread->registers.rsp, own = thread->registers.fs_base;
-	struct mapping now = {0}, before = {0};
-	char path[40], *line = NULL;
-	size_t room = 0;
-	bool is_found = false;
-	FILE *maps;
+	struct mapping_query now = {0}, before = {0};
 
-	snprintf(path, sizeof(path), "/proc/%u/maps", thread->pid);
-	maps = fopen(path, "re");
-	while (maps && !is_found && getline(&line, &room, maps) > 0) {
-		before = now;
-		is_found = mapping_read(line, &now) && sp >= now.begin && sp < now.end;
-	}
-	if (maps)
-		fclose(maps);
-	free(line);
-	if (!is_found || sp - now.begin < STACK_ROOM)
+	if (!mappings_find(thread->pid, sp, &now, &before) || sp - now.begin < STACK_ROOM)
 		return false;
 	if (thread->tid == thread->pid)
 		return now.is_first_stack;

@@ -52,7 +52,7 @@ static struct perf_event_attr attributes(const struct outside *outside)
 		.sample_stack_user = outside->stack_bytes,
 		.exclude_kernel = outside->without_kernel,
 		.exclude_hv = 1,
-		.exclude_callchain_user = 1,
+		.exclude_callchain_user = !OUTSIDE_CHAINS_SWITCH,
 		.exclude_callchain_kernel = outside->without_kernel,
 		.inherit = !outside->plan.is_all,
 		.use_clockid = 1,

@@ -92,11 +92,11 @@ static int access_try(uint32_t pid)
 	return reason;
 }
 
-static int access_check(uint32_t pid, const char *name, struct error *error)
+static int access_check(uint32_t pid, uint32_t living, const char *name, struct error *error)
 {
 	struct stat status = {0};
 	char path[40];
-	int reason = access_try(pid);
+	int reason = access_try(living);
 
 	if (!reason)
 		return 0;
@@ -116,6 +116,7 @@ static int access_check(uint32_t pid, const char *name, struct error *error)
 int outside_find_check(uint32_t pid, struct error *error)
 {
 	struct process process;
+	uint32_t living;
 
 	if (!process_read(pid, &process))
 		return error_set(error, ERROR_USAGE, "there is no process %u here; see ps", pid);
@@ -124,16 +125,17 @@ int outside_find_check(uint32_t pid, struct error *error)
 			process.group);
 	if (pid == (uint32_t)getpid())
 		return error_set(error, ERROR_USAGE, "process %u is this hpct-record itself", pid);
-	if (process.state == 'Z' || process.state == 'X')
+	living = proc_read_living(pid);
+	if (!living)
 		return error_set(error, ERROR_USAGE,
 			"process %u (%s) has ended, and only waits for its parent (a zombie)", pid,
 			process.name);
 	if (process.flags & KERNEL_THREAD)
 		return error_set(error, ERROR_USAGE,
 			"process %u (%s) is a thread of the kernel, not a program", pid, process.name);
-	if (access_check(pid, process.name, error))
+	if (access_check(pid, living, process.name, error))
 		return -ERROR_USAGE;
-	if (is_of_other_bits(pid))
+	if (is_of_other_bits(living))
 		return error_set(error, ERROR_USAGE,
 			"process %u (%s) is a 32-bit program, whose stacks cannot be walked", pid,
 			process.name);

@@ -64,6 +64,7 @@ struct outside_target {
 	struct outside_thread *threads;
 	struct remote_unwind_modules modules;
 	uint64_t modules_ns; /* when they were last read; 0: they are stale */
+	uint64_t program;    /* names what it executes, as outside_target_has_left has it; 0: not known */
 	bool has_modules;    /* they were read once */
 	struct unwinder *unwinder;
 	uint64_t sample_low, sample_high; /* the stack that the sample has a part of */
@@ -195,6 +196,8 @@ void outside_target_end(
 void outside_target_free(struct outside *outside, struct outside_target *target);
 /* Brings the modules up to date. False: the process cannot be read. */
 bool outside_target_modules(struct outside_target *target, uint64_t now_ns);
+/* True if the process executes something else by now, or has ended; its exec's record may be yet to come. */
+bool outside_target_has_left(const struct outside_target *target);
 /* Slot of a module in the shared table; UNWIND_NO_SLOT: it is full. NULL: code outside all modules. */
 uint32_t outside_target_slot(struct outside_target *target, struct remote_unwind_module *module);
 
@@ -229,10 +232,18 @@ struct outside_thread *outside_thread_new(struct outside *outside, struct outsid
 /* A process that was forked from another begins with what that one's unwinder knows of their code: all of it
  * can be read no more when it has ended. */
 void outside_thread_rules(struct outside_target *target, const struct outside_target *like);
-/* The node of a call path, from registers and a copy of the stack from its stack pointer up. */
+/* What was copied of a thread: registers, the stack from its stack pointer up, and return addresses by frame
+ * pointers (unwind.h), if the kernel gave any. */
+struct outside_copy {
+	const struct arch_registers *registers;
+	const char *stack;
+	size_t bytes;
+	const uint64_t *chain;
+	unsigned chain_count;
+};
+/* The node of a call path. */
 uint32_t outside_thread_path(struct outside *outside, struct outside_thread *thread,
-	const struct arch_registers *registers, const char *stack, size_t bytes, bool with_python,
-	bool *is_partial);
+	const struct outside_copy *copy, bool with_python, bool *is_partial);
 /* Tells the frames that the kernel had at a sample that will be taken. */
 void outside_thread_kernel(
 	struct outside_thread *thread, uint64_t time_ns, const uint64_t *address, uint32_t count);

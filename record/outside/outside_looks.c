@@ -71,8 +71,9 @@ static bool path_look(struct outside *outside, struct outside_thread *thread, ui
 	if (python == OUTSIDE_PYTHON_DROP)
 		return true; /* left to the next one */
 	modules_refresh(thread->target, &registers, now_ns);
-	node = outside_thread_path(
-		outside, thread, &registers, stack, bytes, python == OUTSIDE_PYTHON_READ, &is_partial);
+	node = outside_thread_path(outside, thread,
+		&(struct outside_copy){.registers = &registers, .stack = stack, .bytes = bytes},
+		python == OUTSIDE_PYTHON_READ, &is_partial);
 	outside->totals.partial += is_partial;
 	outside_thread_seen(thread, now_ns, node, is_partial);
 	return true;

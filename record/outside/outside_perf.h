@@ -3,8 +3,12 @@
  * outside_perf.h - what the samples of a measurement from outside hold, in perf's order, and the processor's
  * registers in it.
  *
- *   | header | event id | pid tid | time | kernel's frames | abi | registers | size | stack ... | used |
+ *   | header | event id | pid tid | time | call chain | abi | registers | size | stack ... | used |
  *   | header | ...                       | pid tid | time | event id |     all other records
+ *
+ * The call chain is what the kernel finds by frame pointers: its own frames, then the program's. Of the
+ * latter only Go's are used, where its runtime works on another stack than the one that it was called on:
+ * the kernel follows the frame pointer there at once, on some processors.
  */
 #ifndef RECORD_OUTSIDE_PERF_H
 #define RECORD_OUTSIDE_PERF_H
@@ -19,6 +23,12 @@
 #define OUTSIDE_SAMPLE_TYPE                                                                    \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN | \
 		PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+
+#if defined(__x86_64__)
+#define OUTSIDE_CHAINS_SWITCH 1 /* the kernel follows frame pointers to any address, not upwards only */
+#else
+#define OUTSIDE_CHAINS_SWITCH 0
+#endif
 
 /* Number i of the registers taken is arch's outside_register_of[i]; -1: not wanted. */
 #if defined(__x86_64__)
@@ -38,6 +48,8 @@ struct outside_sample {
 	uint32_t pid, tid;
 	uint64_t kernel[KERNEL_CALLCHAIN_DEPTH_MAX]; /* innermost first */
 	uint32_t kernel_count;
+	const uint64_t *chain; /* the program's frames by frame pointers, innermost first; in the record */
+	uint32_t chain_count;
 	struct arch_registers registers; /* known 0: none, as of a thread that is ending, or of 32 bits */
 	const char *stack;		 /* from the stack pointer up; in the record */
 	size_t stack_bytes;
@@ -50,13 +62,16 @@ struct outside_sample_id {
 	uint64_t time_ns, event;
 };
 
-/* The kernel's frames, among them marks of whose they are. Returns the place behind them; 0: not whole. */
-static inline size_t outside_kernel_read(
+/* The call chain: frames, among them marks of whose the next ones are. Returns the place behind it; 0: not
+ * whole. */
+static inline size_t outside_chain_read(
 	struct outside_sample *sample, const char *record, size_t at, size_t bytes)
 {
 	uint64_t count, address;
+	bool is_program = false;
 
-	sample->kernel_count = 0;
+	sample->kernel_count = sample->chain_count = 0;
+	sample->chain = NULL;
 	if (bytes < at + 8)
 		return 0;
 	memcpy(&count, record + at, 8);
@@ -65,8 +80,15 @@ static inline size_t outside_kernel_read(
 		return 0;
 	for (uint64_t i = 0; i < count; i++, at += 8) {
 		memcpy(&address, record + at, 8);
-		if (address < (uint64_t)PERF_CONTEXT_MAX && sample->kernel_count < KERNEL_CALLCHAIN_DEPTH_MAX)
+		if (address >= (uint64_t)PERF_CONTEXT_MAX) {
+			is_program = address == (uint64_t)PERF_CONTEXT_USER;
+			sample->chain = (const void *)(record + at + 8);
+			sample->chain_count = 0;
+		} else if (is_program) {
+			sample->chain_count++;
+		} else if (sample->kernel_count < KERNEL_CALLCHAIN_DEPTH_MAX) {
 			sample->kernel[sample->kernel_count++] = address;
+		}
 	}
 	return at;
 }
@@ -83,7 +105,7 @@ static inline bool outside_sample_read(struct outside_sample *sample, const char
 	memcpy(&sample->pid, record + at + 8, 4);
 	memcpy(&sample->tid, record + at + 12, 4);
 	memcpy(&sample->time_ns, record + at + 16, 8);
-	at = outside_kernel_read(sample, record, at + 24, bytes);
+	at = outside_chain_read(sample, record, at + 24, bytes);
 	if (!at || bytes < at + 16)
 		return false;
 	memcpy(&abi, record + at, 8);

@@ -424,8 +424,8 @@ static void modules_refresh(
 		outside_target_modules(target, time_ns);
 }
 
-/* True in the middle of an exec: the old program's memory is gone, and the new one's is not there yet. So has
- * a thread of the kernel, or one that is ending, no registers. */
+/* True in the middle of an exec, whose record may come later: the old program's memory is gone, and the new
+ * one's is not there yet. So has a thread of the kernel, or one that is ending, no registers. */
 static bool has_no_stack(
 	struct outside *outside, const struct outside_thread *thread, const struct outside_sample *sample)
 {
@@ -433,7 +433,8 @@ static bool has_no_stack(
 
 	return !sample->stack_bytes &&
 	       (outside_records_exec(outside, target->pid, sample->time_ns) ||
-		       !remote_unwind_modules_find(&target->modules, sample->registers.value[ARCH_PC]));
+		       !remote_unwind_modules_find(&target->modules, sample->registers.value[ARCH_PC]) ||
+		       outside_target_has_left(target));
 }
 
 /* Third pass. */
@@ -460,7 +461,9 @@ static void sample_take(struct outside *outside, const char *record, size_t byte
 		return;
 	taken.time_ns = sample.time_ns;
 	taken.thread = thread;
-	taken.node = outside_thread_path(outside, thread, &sample.registers, sample.stack, sample.stack_bytes,
+	taken.node = outside_thread_path(outside, thread,
+		&(struct outside_copy){&sample.registers, sample.stack, sample.stack_bytes, sample.chain,
+			sample.chain_count},
 		python == OUTSIDE_PYTHON_READ, &taken.is_partial);
 	if (sample.kernel_count && (!sample.registers.known || has_no_stack(outside, thread, &sample))) {
 		taken.node = thread->root;

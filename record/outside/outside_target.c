@@ -17,6 +17,7 @@
 
 #include "record/base/clock.h"
 #include "record/base/proc_read.h"
+#include "store/base/hash.h"
 #include "store/ring/handshake.h"
 
 #define NAMES_AT (RINGS_AT + (uint64_t)EVENT_RINGS_MAX * EVENT_RING_STRIDE)
@@ -49,7 +50,7 @@ close_memory:
 
 static void command_fill(const struct outside_target *target, char *words, size_t room)
 {
-	size_t got = proc_read(target->pid, "cmdline", words, room - 1);
+	size_t got = proc_read(target->modules.pid, "cmdline", words, room - 1);
 
 	if (!got) {
 		got = proc_read(target->pid, "comm", words, room - 1);
@@ -64,7 +65,7 @@ static void executable_fill(const struct outside_target *target, char *path, siz
 	ssize_t length;
 	char *deleted;
 
-	snprintf(link, sizeof(link), "/proc/%u/exe", target->pid);
+	snprintf(link, sizeof(link), "/proc/%u/exe", target->modules.pid);
 	length = readlink(link, path, room - 1);
 	path[length > 0 ? length : 0] = '\0';
 	deleted = strstr(path, " (deleted)");
@@ -115,6 +116,21 @@ static void shared_fill(
 	snprintf(shared->metric, sizeof(shared->metric), "CPUTIME");
 	snprintf(shared->sampler, sizeof(shared->sampler), "outside");
 	identity_fill(target, like);
+}
+
+/* The kernel gives each program that a process executes an auxiliary vector of its own, with addresses that
+ * are random; a child of fork has its parent's. 0: it cannot be read, or has ended. */
+static uint64_t program_of(uint32_t pid)
+{
+	char vector[1024];
+	size_t bytes = proc_read(pid, "auxv", vector, sizeof(vector));
+
+	return bytes ? store_hash64(vector, bytes, 0) | 1 : 0;
+}
+
+bool outside_target_has_left(const struct outside_target *target)
+{
+	return target->program && program_of(target->modules.pid) != target->program;
 }
 
 /* "PID (name) state ..." in /proc/PID/stat, field 28. */
@@ -180,10 +196,17 @@ struct outside_target *outside_target_new(struct outside *outside, const struct 
 
 	if (!target)
 		return NULL;
-	target->pid = target->modules.pid = birth->pid;
+	target->pid = birth->pid;
+	target->modules.pid = proc_read_living(birth->pid);
+	if (!target->modules.pid)
+		target->modules.pid = birth->pid;
 	target->parent_pid = target->modules.parent_pid = birth->parent_pid;
 	target->modules.files = &outside->files;
 	target->modules.is_gone = outside_records_exec(outside, birth->pid, birth->begin_ns);
+	target->program = like			    ? like->program
+			  : target->modules.is_gone ? 0
+						    : program_of(target->modules.pid);
+	target->modules.is_gone |= outside_target_has_left(target);
 	target->generation = birth->generation;
 	target->begin_ns = birth->begin_ns;
 	snprintf(target->name, sizeof(target->name), "%s",
@@ -272,6 +295,7 @@ bool outside_target_modules(struct outside_target *target, uint64_t now_ns)
 	if (target->modules_ns)
 		return true;
 	target->modules_ns = now_ns;
+	target->modules.is_gone |= outside_target_has_left(target);
 	if (remote_unwind_modules_read(&target->modules, &is_new))
 		return false;
 	target->has_modules = true;

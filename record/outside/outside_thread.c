@@ -220,6 +220,13 @@ struct outside_thread *outside_thread_new(
 
 /* ---- call paths ---- */
 
+static int memory_now(void *context, uint64_t address, void *to, size_t bytes)
+{
+	struct outside_target *target = context;
+
+	return remote_unwind_modules_memory(&target->modules, address, to, bytes);
+}
+
 static int memory_read(void *context, uint64_t address, void *to, size_t bytes)
 {
 	struct outside_target *target = context;
@@ -227,7 +234,7 @@ static int memory_read(void *context, uint64_t address, void *to, size_t bytes)
 	/* By now the stack is another one. */
 	if (address >= target->sample_low && address < target->sample_high)
 		return -1;
-	return remote_unwind_modules_memory(&target->modules, address, to, bytes);
+	return memory_now(context, address, to, bytes);
 }
 
 static const struct cfi_module *module_of(void *context, uint64_t pc)
@@ -392,9 +399,9 @@ static void need_note(struct outside *outside, const struct unwinder *u, uint64_
 }
 
 uint32_t outside_thread_path(struct outside *outside, struct outside_thread *thread,
-	const struct arch_registers *registers, const char *stack, size_t bytes, bool with_python,
-	bool *is_partial)
+	const struct outside_copy *copy, bool with_python, bool *is_partial)
 {
+	const struct arch_registers *registers = copy->registers;
 	struct outside_target *target = thread->target;
 	uint64_t sp = registers->value[ARCH_SP];
 	const struct unwind_frame *frames;
@@ -407,8 +414,10 @@ uint32_t outside_thread_path(struct outside *outside, struct outside_thread *thr
 		return thread->partial_root;
 	u = target->unwinder;
 	u->space.memory.low = sp;
-	u->space.memory.high = sp + bytes;
-	u->space.memory.shift = (uintptr_t)stack - sp;
+	u->space.memory.high = sp + copy->bytes;
+	u->space.memory.shift = (uintptr_t)copy->stack - sp;
+	u->space.chain =
+		(struct unwind_chain){copy->chain, copy->chain_count, registers->value[ARCH_FP], memory_now};
 	target->sample_low = sp - DEAD_BYTES;
 	target->sample_high = sp + (64u << 20);
 	*is_partial = unwind_walk(u, registers) != UNWIND_FULL && !is_at_end(thread, u);

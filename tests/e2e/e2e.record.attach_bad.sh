@@ -40,7 +40,7 @@ int main(void)
 {
 	long forks = 0, wrong = 0;
 	signal(SIGUSR1, handle);
-	while (!over) {
+	while (!over || forks <= 100) {
 		int status = 0;
 		pid_t child = fork();
 		if (!child) {
@@ -112,6 +112,31 @@ int main(int argc, char **argv)
 		tee(from[0], to[1], 1, 0);
 }
 END
+cat >left.c <<'END'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+static volatile sig_atomic_t over;
+static void handle(int number) { (void)number; over = 1; }
+__attribute__((noinline)) static void *goes_on(void *unused)
+{
+	while (!over)
+		for (volatile int i = 0; i < 20000; i++) ;
+	puts("done");
+	exit(3);
+	return unused;
+}
+int main(void)
+{
+	pthread_t thread;
+	signal(SIGUSR1, handle);
+	if (pthread_create(&thread, NULL, goes_on, NULL))
+		return 1;
+	pthread_exit(NULL); /* leaves the other one alone */
+}
+END
+gcc -O1 -g -o left left.c -pthread
 gcc -O1 -o forks forks.c
 gcc -O1 -o execs execs.c
 gcc -O1 -o thread_execs thread_execs.c -pthread
@@ -156,6 +181,33 @@ for way in "${ways[@]}"; do
 	tried "$way: a command without a name" "$pid" --for 200ms
 	forbidden || same "$way: a command without a name" 0 "$code"
 	kill "$pid"
+	sh -c 'sleep 0 & exec sleep 1000' & # nobody waits for the first one
+	parent=$!
+	is_zombie() {
+		pid=$(cat "/proc/$parent/task/$parent/children") && pid=${pid% } && [ -n "$pid" ] &&
+			grep -q '^State:.Z' "/proc/$pid/status"
+	}
+	await is_zombie
+	tried "$way: a zombie" "$pid"
+	same "$way: a zombie" 125 "$code"
+	check "$way: a zombie: it says so: $(cat err)" grep -q 'a zombie' err
+	kill "$parent"
+	./left >program.out &
+	pid=$!
+	has_left() { grep -q '^State:.Z' "/proc/$pid/status" && has_handler; }
+	await has_left
+	tried "$way: a process whose first thread has left" "$pid" --for 300ms
+	if [ "$way" = inject ]; then
+		same "$way: a process whose first thread has left" 125 "$code"
+		check "$way: it says so: $(cat err)" grep -q 'first thread' err
+	elif ! forbidden; then
+		same "$way: a process whose first thread has left" 0 "$code"
+		check "$way: no path of it" [ -n "$(hpct-slice bad.hpct --format tsv | grep -F goes_on)" ]
+	fi
+	kill -USR1 "$pid"
+	code=0
+	wait "$pid" || code=$?
+	same "$way: a process whose first thread has left: exit code" 3 "$code"
 	# Ends at any moment of the attaching.
 	for after in 0.01 0.06 0.15 0.3; do
 		sleep "$after" &

@@ -31,8 +31,8 @@
 static size_t sample_make(char *to, uint64_t abi, uint64_t used)
 {
 	const uint64_t head[] = {77, 12 | UINT64_C(13) << 32, 1000}, wanted = STACK;
-	const uint64_t kernel[] = {
-		3, (uint64_t)PERF_CONTEXT_KERNEL, UINT64_C(1) << 63, UINT64_C(1) << 63 | 1};
+	const uint64_t kernel[] = {6, (uint64_t)PERF_CONTEXT_KERNEL, UINT64_C(1) << 63, UINT64_C(1) << 63 | 1,
+		(uint64_t)PERF_CONTEXT_USER, 4711, 4712};
 	size_t at = sizeof(struct perf_event_header);
 
 	memcpy(to + at, head, sizeof(head));
@@ -54,7 +54,7 @@ static size_t sample_make(char *to, uint64_t abi, uint64_t used)
 static void test_samples(void **state)
 {
 	struct outside_sample sample = {0};
-	char record[1024];
+	_Alignas(uint64_t) char record[1024];
 	size_t bytes = sample_make(record, PERF_SAMPLE_REGS_ABI_64, 40);
 
 	(void)state;
@@ -65,6 +65,8 @@ static void test_samples(void **state)
 	assert_int_equal(sample.time_ns, 1000);
 	assert_int_equal(sample.kernel_count, 2);
 	assert_true(sample.kernel[1] == (UINT64_C(1) << 63 | 1));
+	assert_int_equal(sample.chain_count, 2);
+	assert_true(sample.chain[0] == 4711 && sample.chain[1] == 4712);
 	assert_int_equal(sample.stack_bytes, 40);
 	assert_int_equal(sample.stack[39], 0x5a);
 	assert_false(sample.is_cut || sample.is_32_bit);

@@ -29,6 +29,8 @@ static const struct {
 	{"_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back", true},
 	{"foo.isra.0.part.3", "foo", false},
 	{"foo.cold", "foo", false},
+	{"foo.clone.4", "foo", false},
+	{"runtime.clone", "runtime.clone", false}, /* Go */
 	{"foo.lto_priv.12", "foo", false},
 	{"inner.0", "inner", false},
 	{"main._omp_fn.0", "main._omp_fn.0", false},

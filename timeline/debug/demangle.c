@@ -54,17 +54,22 @@ static bool demangle_limited(const char *symbol, bool rust, struct output *outpu
 	return done && output->size > 0;
 }
 
-/* Compilers' marks on a copy or a piece of a function; a number may follow. */
-static const char *const clone_marks[] = {
-	"constprop", "isra", "part", "cold", "lto_priv", "llvm", "clone", "localalias"};
+/* Compilers' marks on a copy or a piece of a function. Without the number that follows most, a name is a
+ * function's: Go's runtime.clone. */
+static const struct {
+	const char *text;
+	bool has_number;
+} clone_marks[] = {{"constprop", true}, {"isra", true}, {"part", true}, {"cold", false}, {"lto_priv", true},
+	{"llvm", true}, {"clone", true}, {"localalias", false}};
 
 static bool suffix_is_clone(const char *part, size_t size)
 {
 	size_t digits = 0;
 
 	for (size_t i = 0; i < sizeof clone_marks / sizeof *clone_marks; i++)
-		if (strlen(clone_marks[i]) == size && !memcmp(part, clone_marks[i], size))
-			return true;
+		if (strlen(clone_marks[i].text) == size && !memcmp(part, clone_marks[i].text, size))
+			return !clone_marks[i].has_number ||
+			       (part[size] == '.' && isdigit((unsigned char)part[size + 1]));
 	while (digits < size && isdigit((unsigned char)part[digits]))
 		digits++;
 	return size > 0 && digits == size;

@@ -456,6 +456,7 @@ WRAPPER void hpct_inject(const struct inject_order *order)
 }
 
 #define SEARCH_BYTES (128u * 1024u) /* of the stack, from here up */
+#define PAGE_BYTES 4096u
 
 /* The order lies on the caller's stack. NULL: somebody else has loaded this library. */
 static const struct inject_order *order_find(uintptr_t from)
@@ -466,9 +467,12 @@ static const struct inject_order *order_find(uintptr_t from)
 	for (uint64_t at = begin; at < begin + SEARCH_BYTES; at += INJECT_ORDER_ALIGN) {
 		uint64_t words[2];
 
-		if (!safe_read(words, (const void *)(uintptr_t)at, sizeof(words)))
+		/* Once a page: each call of the kernel is two stops more, if hpct-record follows the thread.
+		 */
+		if ((at == begin || at % PAGE_BYTES == 0) &&
+			!safe_read(words, (const void *)(uintptr_t)at, sizeof(words)))
 			return NULL;
-		if (!memcmp(words, magic, sizeof(magic)))
+		if (!memcmp((const void *)(uintptr_t)at, magic, sizeof(magic)))
 			return (const struct inject_order *)(uintptr_t)at;
 	}
 	return NULL;

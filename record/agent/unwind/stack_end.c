@@ -7,8 +7,6 @@
  *     0                        Ruby's fibers, and others whose first function never returns
  *     a function's begin       libc's contexts; libco: one that aborts if a fiber returns
  *     call exit; hlt           Boost's contexts, PHP's fibers: the same, in assembly without tables
- *
- * Go's scheduler writes no address, but is recognized by its machine code.
  */
 #include "record/agent/unwind/instruction.h"
 #include "record/agent/unwind/unwind_step.h"
@@ -50,30 +48,4 @@ bool unwind_is_planted(struct unwinder *u, const struct cfi_module *module, uint
 	if (!cfi_row_find(module, pc + 1, &u->scratch))
 		return u->scratch.pc_begin == pc + 1;
 	return !has_table && never_returns(u, pc + 1);
-}
-
-/* True for runtime.abort: a trap, a loop. */
-static bool is_abort(struct unwinder *u, uint64_t pc)
-{
-	uint8_t code[4];
-
-	return !u->space.memory.read(u->space.memory.context, pc, code, sizeof(code)) &&
-	       ((code[0] == 0xcd && code[2] == 0xeb && code[3] == 0xfe) ||
-		       (code[0] == 0xcc && code[1] == 0xeb && code[2] == 0xfe));
-}
-
-/* The code after the call shows it: mcall pops its argument and jumps, morestack and rt0_go call
- * runtime.abort. */
-void unwind_go_top_note(struct unwinder *u, uint64_t return_address)
-{
-	uint8_t code[5];
-	int32_t target;
-
-	if (!ARCH_CALL_PUSHES || u->go_top ||
-		u->space.memory.read(u->space.memory.context, return_address, code, sizeof(code)))
-		return;
-	__builtin_memcpy(&target, code + 1, sizeof(target));
-	if ((code[0] == 0x58 && code[1] == 0xe9) ||
-		(code[0] == 0xe8 && is_abort(u, return_address + sizeof(code) + (uint64_t)(int64_t)target)))
-		u->go_top = u->count;
 }

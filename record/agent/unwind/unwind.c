@@ -71,7 +71,7 @@ static enum step step_take(
 	}
 }
 
-static void frame_add(struct unwinder *u, const struct unwind_rule *rule, uint64_t pc, bool exact)
+void unwind_frame_add(struct unwinder *u, const struct unwind_rule *rule, uint64_t pc, bool exact)
 {
 	u->frames[u->count++] = (struct unwind_frame){.address = pc,
 		.sp = u->registers.value[ARCH_SP],
@@ -108,7 +108,7 @@ HOT static enum step walk(struct unwinder *u, bool thorough)
 		if (rule->flags & RULE_OWN)
 			u->count = 0;
 		if (!(rule->flags & RULE_HIDDEN))
-			frame_add(u, rule, pc, exact);
+			unwind_frame_add(u, rule, pc, exact);
 		raises = rule->flags & RULE_RAISES && !unwind_rule_has_no_cfi(rule);
 		lands = raises && exact && unwind_exception_lands(u, rule);
 		step = step_take(u, rule, pc, thorough, &exact);
@@ -143,7 +143,7 @@ static enum step plugin_walk(struct unwinder *u, const struct arch_registers *st
 		if (rule->flags & RULE_OWN)
 			u->count = 0;
 		if (!(rule->flags & RULE_HIDDEN))
-			frame_add(u, rule, pc, u->frames[u->walked].exact);
+			unwind_frame_add(u, rule, pc, u->frames[u->walked].exact);
 		if (u->walked + 1 == found && rule->kind == RULE_OUTERMOST)
 			return STEP_FULL;
 	}

@@ -32,6 +32,16 @@ struct unwind_told {
 	bool is_interpreter;  /* HotSpot's: a frame pointer, and below it the caller's own stack pointer */
 };
 
+/* Return addresses of a thread by its frame pointers, as the kernel found them together with the registers.
+ */
+struct unwind_chain {
+	const uint64_t *address; /* innermost first, the pc before them */
+	unsigned count;		 /* 0: none is known */
+	uint64_t fp;		 /* the frame pointer that they begin with */
+	/* Reads what the thread's memory holds by now, with the space's context. */
+	int (*read_now)(void *context, uint64_t address, void *to, size_t bytes);
+};
+
 /* Source of frames: modules and memory of the measured process. */
 struct unwind_space {
 	struct cfi_memory memory;
@@ -47,9 +57,10 @@ struct unwind_space {
 	bool (*hides)(uint64_t pc); /* more such code, called once per pc; NULL: none */
 	/* Of code outside all modules, signal safe; false: nothing. NULL: none. */
 	bool (*told_find)(uint64_t pc, struct unwind_told *told);
-	bool is_go;	       /* Go's code: switches stacks below a frame pointer, inserts calls */
-	bool is_copy;	       /* the memory is a copy of one stack: what others hold is of later by now */
-	uint64_t loader_begin; /* the dynamic loader: its entry code has no CFI and ends a stack */
+	bool is_go;   /* Go's code: switches stacks below a frame pointer, inserts calls */
+	bool is_copy; /* the memory is a copy of one stack: what others hold is of later by now */
+	struct unwind_chain chain; /* ... but for what this tells */
+	uint64_t loader_begin;	   /* the dynamic loader: its entry code has no CFI and ends a stack */
 	uint64_t loader_end;
 };
 

@@ -15,7 +15,6 @@
 #define CALLED_CODE_MAX 65536u			    /* of a function */
 #define CALLED_SCANS_MAX 16u			    /* of functions: each may be 3000 instructions long */
 #define SWITCHING_BYTES 4096u	/* of a function of Go's runtime that switches the stack */
-#define SWITCH_BYTES 256u	/* of runtime.systemstack */
 #define STANDING_BYTES_MAX 512u /* of an interpreter's frame, and of what is below it */
 #define STANDING_WORDS 16u
 #define MADE_CODE_BYTES (UINT64_C(256) << 20) /* a JIT compiler keeps its code together */
@@ -50,8 +49,7 @@ bool unwind_is_called(struct unwinder *u, uint64_t address)
 	return is_return_address(u, address, true);
 }
 
-/* Caches that a call leads here: reading code takes a system call. */
-static void called_note(struct unwinder *u, uint64_t pc)
+void unwind_called_note(struct unwinder *u, uint64_t pc)
 {
 	struct unwind_rule *rule = unwind_cache_entry(u, pc);
 
@@ -73,8 +71,7 @@ static bool is_switched(struct unwinder *u)
 	return u->space.is_go && u->switched++ < SWITCHED_MAX;
 }
 
-/* Target of the direct call before `address`. 0: none. */
-static uint64_t called_at(struct unwinder *u, uint64_t address)
+uint64_t unwind_called_at(struct unwinder *u, uint64_t address)
 {
 	uint8_t code[5];
 	int32_t by;
@@ -86,23 +83,21 @@ static uint64_t called_at(struct unwinder *u, uint64_t address)
 	return address + (uint64_t)(int64_t)by;
 }
 
-/* True if the function that was called there calls the code at `callee`, in its first instructions at least.
- */
-static bool leads_to(struct unwinder *u, uint64_t return_address, uint64_t callee)
+uint64_t unwind_call_find(struct unwinder *u, uint64_t function, uint64_t callee)
 {
-	uint64_t function = called_at(u, return_address), target;
 	uint8_t code[SWITCHING_BYTES];
+	uint64_t target;
 	int32_t by;
 
 	if (!function || u->space.memory.read(u->space.memory.context, function, code, sizeof(code)))
-		return false;
+		return 0;
 	for (unsigned at = 0; at + 5 <= sizeof(code); at++) {
 		memcpy(&by, code + at + 1, sizeof(by));
 		target = function + at + 5 + (uint64_t)(int64_t)by;
-		if (code[at] == 0xe8 && target <= callee && callee - target < SWITCH_BYTES)
-			return true;
+		if (code[at] == 0xe8 && target <= callee && callee - target < UNWIND_SWITCH_BYTES)
+			return function + at + 5;
 	}
-	return false;
+	return 0;
 }
 
 /* Go's runtime.systemstack runs a function on the thread's own stack, with the frame pointer of the
@@ -113,7 +108,13 @@ static bool is_stale(struct unwinder *u, uint64_t from, uint64_t fp, uint64_t re
 	const struct cfi_memory *memory = &u->space.memory;
 
 	return u->space.is_go && u->space.is_copy && (fp < memory->low || fp >= memory->high) &&
-	       !leads_to(u, return_address, from);
+	       !unwind_call_find(u, unwind_called_at(u, return_address), from);
+}
+
+/* What a signal interrupted is on a goroutine's stack, not on the copied one. */
+static bool is_left(const struct unwinder *u, uint64_t sp)
+{
+	return u->space.is_go && u->space.is_copy && (sp < u->space.memory.low || sp >= u->space.memory.high);
 }
 
 /* Return address of a function that has pushed nothing. 0 or negative. */
@@ -242,7 +243,7 @@ static bool is_caller(struct unwinder *u, const struct cfi_module *module, uint6
 
 	if (address <= module->begin || address >= module->end || !is_return_address(u, address, false))
 		return false;
-	function = called_at(u, address);
+	function = unwind_called_at(u, address);
 	return function >= module->begin && function <= next && next - function < CALLED_CODE_MAX &&
 	       (*scans)-- &&
 	       prologue_scan_depth(function, next, module->begin, module->end, &u->space.memory,
@@ -317,7 +318,7 @@ static bool step_prologue_scan(struct unwinder *u, uint64_t pc, bool exact, bool
 	value[ARCH_SP] = caller.cfa;
 	value[ARCH_FP] = caller.fp;
 	u->registers.known = (u->registers.known & QUICK_KNOWN) | (rule->fp_words ? FP_KNOWN : 0);
-	called_note(u, caller.pc - 1); /* comes last: it may evict the rule */
+	unwind_called_note(u, caller.pc - 1); /* comes last: it may evict the rule */
 	return true;
 }
 
@@ -400,23 +401,47 @@ static bool is_interpreters(struct unwinder *u, uint64_t pc, uint64_t caller_fp)
 	return is_return_address(u, next, true) || is_beside(u, pc, next);
 }
 
+/* To the return address at that place, with the frame pointer as it is. */
+static bool step_return(struct unwinder *u, uint64_t at)
+{
+	uint64_t pc;
+
+	if (cfi_word_read(&u->space.memory, at, &pc) || !is_return_address(u, pc, false))
+		return false;
+	u->registers.value[ARCH_PC] = pc;
+	u->registers.value[ARCH_SP] = at + ARCH_CALL_PUSHES;
+	u->registers.known = QUICK_KNOWN;
+	return true;
+}
+
 /* Without CFI: a leaf that has pushed nothing, else a chain of frame pointers. Both must lead to an
  * address after a call; where the chain ends (0, by the ABI), the stack ends. */
 static enum step step_guess(struct unwinder *u, uint64_t from, bool leaf, bool *exact)
 {
 	const struct cfi_memory *memory = &u->space.memory;
-	uint64_t *value = u->registers.value, sp = value[ARCH_SP], fp = value[ARCH_FP], pc, caller_fp;
+	uint64_t *value = u->registers.value, sp = value[ARCH_SP], fp = value[ARCH_FP], pc, caller_fp, depth;
+	enum unwind_go_leaf go = UNWIND_GO_LEAF_UNKNOWN;
 
 	if (!leaf && !is_called(u, from) && unwind_step_trampoline(u, exact))
 		return STEP_ON;
+	if (is_left(u, sp))
+		return STEP_PARTIAL;
 	u->registers.known = QUICK_KNOWN;
-	if (leaf && !leaf_return(u, &pc) &&
+	if (leaf && u->space.is_go)
+		go = unwind_go_leaf(u, from, &depth);
+	if (go == UNWIND_GO_LEAF_RETURNS && step_return(u, sp + depth)) {
+		*exact = false;
+		return STEP_ON;
+	}
+	if (leaf && go == UNWIND_GO_LEAF_UNKNOWN && !leaf_return(u, &pc) &&
 		((*exact = !is_return_address(u, pc, false)) == false || is_injected(u, pc))) {
 		value[ARCH_PC] = pc;
 		value[ARCH_SP] = sp + ARCH_CALL_PUSHES;
 		return STEP_ON;
 	}
 	*exact = false;
+	if (unwind_chain_goes_on(u, fp))
+		return unwind_chain_follow(u, fp);
 	if (fp % 8 || (fp < sp && !is_switched(u)) || cfi_word_read(memory, fp, &caller_fp) ||
 		cfi_word_read(memory, fp + 8, &pc))
 		return STEP_PARTIAL;
@@ -425,7 +450,7 @@ static enum step step_guess(struct unwinder *u, uint64_t from, bool leaf, bool *
 		return !caller_fp && is_injected(u, pc) ? STEP_FULL : STEP_PARTIAL;
 	if (is_stale(u, from, fp, pc))
 		return STEP_PARTIAL;
-	called_note(u, pc - 1);
+	unwind_called_note(u, pc - 1);
 	u->unchanged_registers = 0;
 	value[ARCH_PC] = pc;
 	value[ARCH_FP] = caller_fp;
@@ -437,7 +462,7 @@ static enum step step_guess(struct unwinder *u, uint64_t from, bool leaf, bool *
 static const struct cfi_row *called_row(struct unwinder *u, const struct cfi_module *module, uint64_t address)
 {
 	const struct cfi_row *row = &u->scratch.row;
-	uint64_t target = called_at(u, address);
+	uint64_t target = unwind_called_at(u, address);
 
 	return target >= module->begin && target < module->end && !cfi_row_find(module, target, &u->scratch)
 		       ? row
@@ -514,6 +539,7 @@ enum step unwind_step_no_cfi(struct unwinder *u, uint64_t pc, bool leaf, bool wa
 {
 	const struct unwind_rule *rule = unwind_cache_entry(u, pc);
 	bool is_read_first = !u->space.is_go && (rule->slot != UNWIND_NO_SLOT || rule->kind == RULE_MADE);
+	enum unwind_go_after after = UNWIND_GO_ON;
 	enum step step;
 
 	if (rule->slot == UNWIND_NO_SLOT && u->space.told_find && unwind_step_told(u, pc, was_exact)) {
@@ -521,7 +547,11 @@ enum step unwind_step_no_cfi(struct unwinder *u, uint64_t pc, bool leaf, bool wa
 		return STEP_ON;
 	}
 	if (!was_exact && u->space.is_go)
-		unwind_go_top_note(u, pc + 1);
+		after = unwind_go_after(u, pc + 1);
+	if (after == UNWIND_GO_ENDS && u->space.is_copy)
+		return STEP_FULL;
+	if (after == UNWIND_GO_RETURNS && step_return(u, u->registers.value[ARCH_SP]))
+		return STEP_ON;
 	if (is_read_first && step_prologue_scan(u, pc, was_exact, false))
 		return STEP_ON;
 	step = step_guess(u, pc, leaf, exact);

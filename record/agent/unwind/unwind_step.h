@@ -36,6 +36,8 @@ enum rule_kind {
 
 enum step { STEP_ON, STEP_FULL, STEP_PARTIAL, STEP_AGAIN };
 
+#define UNWIND_SWITCH_BYTES 256u /* of Go's runtime.systemstack */
+
 #define FP_KNOWN (UINT64_C(1) << ARCH_FP)
 #define UNWIND_CACHE_SHIFT 53
 static_assert(UNWIND_CACHE_SETS == 1u << (64 - UNWIND_CACHE_SHIFT), "the hash keeps eleven bits");
@@ -138,10 +140,35 @@ enum step unwind_step_row(struct unwinder *u, uint64_t pc, bool thorough, bool *
 bool unwind_step_trampoline(struct unwinder *u, bool *interrupted);
 /* True if pc + 1 is no return address of a call. `has_table`: u->scratch is of pc, and is overwritten. */
 bool unwind_is_planted(struct unwinder *u, const struct cfi_module *module, uint64_t pc, bool has_table);
-/* Go's own unwinder ends where its scheduler switched to another stack and called a function that never
- * returns. The frame pointer leads on to the goroutine that it left, while no other thread runs it: notes
- * such a place. */
-void unwind_go_top_note(struct unwinder *u, uint64_t return_address);
+enum unwind_go_after {
+	UNWIND_GO_ON,
+	UNWIND_GO_RETURNS, /* with a ret: its return address is where the stack pointer is */
+	UNWIND_GO_ENDS /* the stack ends; or the goroutine that the frame pointer leads to waits or has ended,
+			and another thread may run it at once (mcall) */
+};
+/* What Go's code does after a call. Go's own unwinder ends where its scheduler switched to another stack and
+ * called a function that never returns. The frame pointer leads on to the goroutine that it left, while no
+ * other thread runs it: notes such a place. */
+enum unwind_go_after unwind_go_after(struct unwinder *u, uint64_t return_address);
+enum unwind_go_leaf {
+	UNWIND_GO_LEAF_UNKNOWN,
+	UNWIND_GO_LEAF_RETURNS, /* its return address is *depth bytes from the stack pointer, its frame
+				 pointer is its caller's */
+	UNWIND_GO_LEAF_FRAME	/* it has a frame, and the frame pointer */
+};
+/* Of the innermost frame, in Go's code at pc. */
+enum unwind_go_leaf unwind_go_leaf(struct unwinder *u, uint64_t pc, uint64_t *depth);
+/* Adds a frame of the rule's code to the walk. */
+void unwind_frame_add(struct unwinder *u, const struct unwind_rule *rule, uint64_t pc, bool exact);
+/* True if the frame that the pointer names is not in the copied stack, and the kernel may tell of it. */
+bool unwind_chain_goes_on(const struct unwinder *u, uint64_t fp);
+/* Target of the direct call before `address`. 0: none. */
+uint64_t unwind_called_at(struct unwinder *u, uint64_t address);
+/* Return address of the first call, in a function's first instructions, of the short function that `callee`
+ * is in. 0: none. */
+uint64_t unwind_call_find(struct unwinder *u, uint64_t function, uint64_t callee);
+/* Adds that frame's caller and all further out: STEP_FULL, or STEP_PARTIAL. */
+enum step unwind_chain_follow(struct unwinder *u, uint64_t fp);
 /* Takes the step that a prologue_scan.h rule took from there, if it depends on the stack alone; false:
  * none, nothing changed. The return address was right below the CFA. */
 bool unwind_step_as_made(struct unwinder *u, const struct unwind_rule *rule);
@@ -162,6 +189,8 @@ static inline bool unwind_exception_looks(const struct unwinder *u)
 }
 /* True if the address follows a call. */
 bool unwind_is_called(struct unwinder *u, uint64_t address);
+/* Caches that a call leads to pc: reading code takes a system call. */
+void unwind_called_note(struct unwinder *u, uint64_t pc);
 /* Steps from code whose maker tells its frames; `exact`: the frame may not be whole. False: nothing changed.
  */
 bool unwind_step_told(struct unwinder *u, uint64_t pc, bool exact);
