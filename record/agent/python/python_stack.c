@@ -47,14 +47,20 @@ static bool frame_read(struct walk *w, struct python_frame_read *read)
 	return true;
 }
 
-/* After the last frame of a control frame: those of the one before it go on. */
+/* After the last frame of a control frame: those of the one before it go on. Whichever frame a control frame
+ * seems to hold, it and the one before it are there as long as it is in force: what is known of their pages
+ * holds. */
 static bool control_leave(struct walk *w)
 {
 	const struct python_layout *layout = w->runtime->layout;
 	uint64_t control, expected;
+	bool asks_anew = w->t->asks_anew, is_read;
 
-	if (!python_memory_get(w->t, w->control + layout->control_previous, &control) || !control ||
-		!python_memory_get(w->t, control + layout->control_frame, &expected) || expected != w->frame)
+	w->t->asks_anew = false;
+	is_read = python_memory_get(w->t, w->control + layout->control_previous, &control) && control &&
+		  python_memory_get(w->t, control + layout->control_frame, &expected);
+	w->t->asks_anew = asks_anew;
+	if (!is_read || expected != w->frame)
 		return false;
 	w->control = control;
 	return true;
