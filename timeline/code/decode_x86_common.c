@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * decode_x86_common.c - the length of the instructions that compilers write most: they are a few opcodes in a
- * few forms, and asking the decoder, which also writes each one's text, takes a hundred times as long. Says
+ * few forms, and asking the decoder, which also writes each one's text, takes many times as long. Says
  * nothing of all others, nor of anything that might be no instruction.
  */
 #include "timeline/code/decode.h"
