@@ -34,6 +34,7 @@
 #define NAMES_TELL_NS UINT64_C(250000000)
 #define NAMES_POLL_MS 20
 #define GAUGES_COMMIT_NS UINT64_C(5000000000)
+#define PEEK_AFTER_NS UINT64_C(2000000000) /* since a span, for a process that is calm otherwise */
 
 /* Slots of the poll set, up to there per kind. */
 #define POLLED_CALLERS 16
@@ -133,13 +134,14 @@ static int drain_ms(struct collector *collector)
 }
 
 /* How often to check the rings of a process that may fill at any time, however calm it is now: GPU
- * launches come in bursts, as may calls of MPI, tallied calls (`-e IO`), and ranges. For other programs
- * the collector wakes less often. */
-static int peek_ms(const struct measured_process *process)
+ * launches come in bursts, as may calls of MPI, tallied calls (`-e IO`), ranges, and waits where there were
+ * some lately. For other programs the collector does not wake for that: passes of gauges check them, too. */
+static int peek_ms(const struct collector *collector, const struct measured_process *process)
 {
 	if (process->gpu.correlate)
 		return PEEK_STORM_MS;
-	if (!process->tallies_at && !process->has_ranges && !atomic_load(&process->shared->rank_known))
+	if (!process->logs_calls && !process->has_ranges && !atomic_load(&process->shared->rank_known) &&
+		collector->drained_ns > process->spans_ns + PEEK_AFTER_NS)
 		return DRAIN_CALM_MS;
 	return process->is_bursting ? PEEK_STORM_MS : PEEK_CALLS_MS;
 }
@@ -149,14 +151,14 @@ static int peek_all_ms(const struct collector *collector)
 	int least_ms = DRAIN_CALM_MS;
 
 	for (const struct measured_process *at = collector->processes; at; at = at->next)
-		least_ms = peek_ms(at) < least_ms ? peek_ms(at) : least_ms;
+		least_ms = peek_ms(collector, at) < least_ms ? peek_ms(collector, at) : least_ms;
 	return least_ms;
 }
 
 static bool is_filling(const struct collector *collector)
 {
 	for (const struct measured_process *at = collector->processes; at; at = at->next)
-		if (peek_ms(at) < DRAIN_CALM_MS && measured_process_is_filling(at))
+		if (measured_process_is_filling(at))
 			return true;
 	return false;
 }
@@ -178,7 +180,7 @@ static void gauges_pass(struct collector *collector, uint64_t now_ns)
 	collector->is_dirty |= now_ns - collector->committed_ns > GAUGES_COMMIT_NS;
 }
 
-/* Like poll, with passes of gauges meanwhile. */
+/* Like poll, with passes of gauges meanwhile; ends early if one finds a ring that fills. */
 static int poll_gauging(struct collector *collector, struct pollfd *polled, unsigned count, int timeout_ms)
 {
 	uint64_t now_ns = clock_now_ns(), end_ns = now_ns + (uint64_t)timeout_ms * 1000000;
@@ -194,8 +196,11 @@ static int poll_gauging(struct collector *collector, struct pollfd *polled, unsi
 
 		result = ppoll(polled, count, &wait, NULL);
 		now_ns = clock_now_ns();
-		if (now_ns >= due_ns)
-			gauges_pass(collector, now_ns);
+		if (now_ns < due_ns)
+			continue;
+		gauges_pass(collector, now_ns);
+		if (is_filling(collector))
+			break;
 	}
 	return result;
 }

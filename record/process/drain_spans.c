@@ -66,6 +66,7 @@ bool drain_span_take(struct drain *drain, const struct event_span *span)
 	bool is_open = span->h.type == EVENT_OPEN;
 	struct store_record record = span_of(drain, span, op);
 
+	drain->process->spans_ns = drain->now_ns;
 	if (op == STORE_OP_NONE || span->begin_ns > drain->now_ns ||
 		(!is_open && (span->end_ns < span->begin_ns || span->end_ns > drain->now_ns)) ||
 		(span->h.type != EVENT_SPAN && !span->link))

@@ -108,6 +108,7 @@ static void counters_name(struct measured_process *process, struct store_writer 
 
 		memcpy(name, process->shared->counters[i].name, sizeof(name));
 		name[sizeof(name) - 1] = '\0';
+		process->logs_calls |= !strncmp(name, "IO:", 3) || !strncmp(name, "MEMLEAK:", 8);
 		process->counters[i] = store_writer_metric(
 			writer, name, unit_text(process->shared->counters[i].unit), false);
 	}

@@ -89,7 +89,9 @@ struct measured_process {
 	bool has_died;		 /* as found by the current drain */
 	uint64_t fullest_bytes;	 /* of its threads' rings, since the collector last read it */
 	int drain_ms;		 /* maximum time between drains; 0: not known yet */
+	bool logs_calls;	 /* each of some kind, if asked for: -e IO, -e MEMLEAK */
 	bool has_ranges;	 /* it has marks or ranges: hpct.h, NVTX */
+	uint64_t spans_ns;	 /* when a span of its threads was last taken; 0: never */
 	bool is_bursting;	 /* an eighth of a ring filled between two checks */
 	/* totals of all its threads */
 	uint64_t signals, overruns, samples, partial, lost, unwind_faults, counts;

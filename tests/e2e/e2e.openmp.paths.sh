@@ -69,6 +69,8 @@ waits() {
 	near "$runtime $1: in critical sections" 320 "$(ms 'main;locked;<omp region>;burn')" # half of it with the lock
 	hpct-blame "$runtime.waits.hpct" --of waiting --by path --format tsv >blamed
 	check "$runtime $1: both places of locks: $(grep -c '<omp lock' blamed)" calc "$(grep -o '<omp lock [^>]*>' blamed | sort -u | wc -l) == 2"
+	check "$runtime $1: the wait for a group of tasks" grep -q '^main;grouped;<omp region[^;]*;\(.*;\)\?<omp taskwait' <(
+		cut -f 1 blamed; cut -f 2 paths)
 	# A worker that spins may have no processor, and does not wait then.
 	check "$runtime $1: the idle worker" awk -F '\t' -v least="$([ "$1" = active ] && echo 1 || echo 250e6)" '
 		$1 ~ /^<thread root>;<omp idle>/ { n += $2 } END { exit !(n > least) }' blamed

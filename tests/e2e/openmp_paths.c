@@ -387,6 +387,29 @@ static long OUT_OF_LINE fine(void)
 	return sum * 1000000 + loop * 1000 + depends;
 }
 
+/* One thread waits for the task of the group, which the other one has begun. */
+static void OUT_OF_LINE grouped(void)
+{
+	atomic_bool has_begun = false;
+
+#pragma omp parallel num_threads(2) shared(has_begun)
+#pragma omp single
+#pragma omp taskgroup
+	{
+		int creator = omp_get_thread_num();
+
+#pragma omp task firstprivate(creator) shared(has_begun)
+		{
+			has_begun = true;
+			if (omp_get_thread_num() != creator)
+				burn(1);
+		}
+		while (!has_begun)
+			sched_yield();
+	}
+	STAY;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -402,6 +425,7 @@ int main(int argc, char **argv)
 		tasks();
 	} else if (!strcmp(what, "waits")) {
 		locked();
+		grouped();
 		alone();
 	} else if (!strcmp(what, "late")) {
 		late();

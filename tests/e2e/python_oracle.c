@@ -32,6 +32,7 @@ EXPORT int oracle_stops_await(unsigned most);
 EXPORT unsigned oracle_stops_taken(void);
 EXPORT int oracle_stop_tid(unsigned index);
 EXPORT long oracle_stop(unsigned index, char *to, size_t room);
+EXPORT unsigned oracle_asks(void);
 EXPORT double oracle_cost(unsigned rounds);
 EXPORT int oracle_call(int (*function)(int), int argument);
 
@@ -215,6 +216,28 @@ EXPORT long oracle_stop(unsigned index, char *to, size_t room)
 		return stop->count < 0 ? -1 : -2;
 	return (long)put(
 		to, room, stop->place, stop->count < STOP_FRAMES ? (unsigned)stop->count : STOP_FRAMES);
+}
+
+static unsigned asks_so_far(void)
+{
+	unsigned asks = 0;
+
+	for (unsigned i = 0; i < PYTHON_PAGES; i++)
+		asks += here.page_next[i]; /* of few pages, and seldom: none has gone round */
+	return asks;
+}
+
+/* How often the kernel is asked for a page while the caller's stack is read again, so many times. */
+#define ASKS_ROUNDS 16
+EXPORT unsigned oracle_asks(void)
+{
+	unsigned before;
+
+	python_stack_read(&here, python_runtime());
+	before = asks_so_far();
+	for (unsigned i = 0; i < ASKS_ROUNDS; i++)
+		python_stack_read(&here, python_runtime());
+	return asks_so_far() - before;
 }
 
 /* C frames as those that run the stack read last: one for each marker and one that called it. */

@@ -2,7 +2,8 @@
 # python_oracle.py LIBRARY SAMPLE : the agent's reader against the interpreter. At many places (recursion, generators,
 # coroutines, exceptions, calls from C, exec) it must say what sys._getframe says; at thousands of random instructions
 # of SAMPLE each call must be one that the sample's source allows. Prints what was wrong, then
-# "HERE WRONG STOPS WRONG INCOMPLETE".
+# "HERE WRONG STOPS WRONG INCOMPLETE ASKS": how often the kernel was asked for a page while a stack with a generator was
+# read sixteen times.
 import ctypes
 import runpy
 import sys
@@ -63,6 +64,14 @@ async def coroutine(n):
     check()
     if n:
         await coroutine(n - 1)
+
+
+def asked():
+    return oracle.oracle_asks()
+
+
+def asking():
+    yield asked()
 
 
 callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)
@@ -166,4 +175,5 @@ for i in range(stops):
             bad += 1
             print("stop:", caller, caller_line, "calls", name, line, file=sys.stderr)
             break
-print(here, wrong, stops, bad, incomplete)
+asks = min([next(asking()) for _ in range(3)])  # all pages are asked for anew at one of 128 readings
+print(here, wrong, stops, bad, incomplete, asks)

@@ -97,6 +97,10 @@ struct decode_machine {
 extern const struct decode_machine decode_x86, decode_arm64, decode_volta, decode_hopper, decode_gcn,
 	decode_cdna2, decode_cdna3, decode_rdna, decode_gen8, decode_gen12, decode_xe_hp, decode_xe_hpc;
 
+/* Length of an instruction of those that compilers write most; 0: of the others, and of what might be none.
+ */
+size_t decode_x86_common(const uint8_t *bytes, size_t size);
+
 /* Length of an instruction from its encoding only (prefixes, VEX and EVEX, ModRM, displacement, immediate):
  * for instructions newer than the decoder. 0: no such form. */
 size_t decode_x86_unknown(const uint8_t *bytes, size_t size);

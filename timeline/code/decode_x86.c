@@ -156,6 +156,11 @@ static void x86_next(void *state, const uint8_t *bytes, size_t size, struct inst
 	size_t left = size < SIZE_MAX_BYTES ? size : SIZE_MAX_BYTES, guess;
 	uint64_t address = in->address;
 
+	in->size = (uint8_t)decode_x86_common(bytes, size);
+	if (in->size) {
+		x86_flow(in, bytes);
+		return;
+	}
 	if (x86->capstone->disasm_iter(x86->plain, &code, &left, &address, x86->instruction) &&
 		code > bytes) {
 		in->size = (uint8_t)(code - bytes);

@@ -41,23 +41,52 @@ static bool range_find(struct names_module *module, uint64_t begin, uint64_t end
 	return true;
 }
 
+static void extent_of_debug(struct names_module *module, uint64_t offset)
+{
+	uint64_t ranges[CFG_RANGES_MAX][2];
+	struct loops_function *extent = &module->extent;
+
+	extent->range_count =
+		dwarf_module_function(module->dwarf, offset, ranges, CFG_RANGES_MAX, &extent->entry);
+	for (unsigned i = 0; i < extent->range_count; i++)
+		extent->ranges[i] = (struct cfg_range){ranges[i][0], ranges[i][1]};
+}
+
+/* The function that has the offset, by debug information or else by symbols and unwind entries; false: none.
+ */
+static bool function_find(struct names_module *module, uint64_t offset, struct loops_function *function)
+{
+	static struct symbol_answer answer; /* the worker has one thread */
+
+	module->extent.range_count = 0;
+	if (module->dwarf)
+		extent_of_debug(module, offset);
+	answer.stretch = (struct symbol_stretch){0, UINT64_MAX};
+	if (!module->extent.range_count && names_symbols_find(module, offset, &answer, NULL))
+		return false;
+	*function = module->extent;
+	return function->range_count > 0;
+}
+
 static bool module_find(struct names_module *module, uint64_t until_ns)
 {
-	uint64_t ranges[CFG_RANGES_MAX][2], entries[NAMES_MISSED_MAX] = {0}, entry = 0;
+	uint64_t entries[NAMES_MISSED_MAX] = {0};
 	unsigned entry_count = 0, missed = module->missed_count, at;
 
 	module->missed_count = NAMES_MISSED_MAX; /* these do not count */
 	for (unsigned i = 0; i < missed; i++) {
-		unsigned count = dwarf_module_function(
-			module->dwarf, module->missed[i], ranges, CFG_RANGES_MAX, &entry);
+		struct loops_function function;
 
-		for (at = 0; at < entry_count && entries[at] != entry; at++)
+		if (!function_find(module, module->missed[i], &function))
+			continue;
+		for (at = 0; at < entry_count && entries[at] != function.entry; at++)
 			;
 		if (at < entry_count)
 			continue;
-		entries[entry_count++] = entry;
-		for (unsigned range = 0; range < count; range++)
-			if (!range_find(module, ranges[range][0], ranges[range][1], until_ns))
+		entries[entry_count++] = function.entry;
+		for (unsigned range = 0; range < function.range_count; range++)
+			if (!range_find(module, function.ranges[range].begin, function.ranges[range].end,
+				    until_ns))
 				return false;
 	}
 	return true;
@@ -69,7 +98,7 @@ static void names_prefetch_modules(struct names_module *modules, uint64_t budget
 	uint64_t until_ns = cpu_ns() + budget_ns;
 
 	for (struct names_module *module = modules; module; module = module->next)
-		if (module->dwarf && module->shared && !module_find(module, until_ns))
+		if (module->shared && !module->gpu && !module_find(module, until_ns))
 			break;
 }
 
@@ -268,17 +297,6 @@ static int module_loops(struct names_module *module, struct error *error)
 		loops_allow(module->loops, module->cpu_ns);
 	}
 	return 0;
-}
-
-static void extent_of_debug(struct names_module *module, uint64_t offset)
-{
-	uint64_t ranges[CFG_RANGES_MAX][2];
-	struct loops_function *extent = &module->extent;
-
-	extent->range_count =
-		dwarf_module_function(module->dwarf, offset, ranges, CFG_RANGES_MAX, &extent->entry);
-	for (unsigned i = 0; i < extent->range_count; i++)
-		extent->ranges[i] = (struct cfg_range){ranges[i][0], ranges[i][1]};
 }
 
 static int find_anew(

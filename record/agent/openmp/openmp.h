@@ -130,6 +130,7 @@ struct openmp_thread {
 	struct openmp_team *done; /* where it arrived last at the end of a region, and when */
 	struct openmp_origin done_origin;
 	uint64_t done_ns;
+	uint64_t left_ns; /* when it learnt that the region before has ended; 0: it has done more since */
 	struct ticks_clock clock;
 	uint32_t regions; /* so far */
 	uint32_t wait_count;

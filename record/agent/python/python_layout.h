@@ -28,8 +28,9 @@ struct python_layout {
 	uint8_t entry; /* enum python_entry */
 	uint8_t lines; /* enum python_lines */
 	/* thread state */
-	uint16_t state_frame; /* the innermost frame; the control frame if there are such */
-	uint16_t state_chunk; /* where there are: the chunk of memory where frames are made */
+	uint16_t state_frame;	   /* the innermost frame; the control frame if there are such */
+	uint16_t state_chunk;	   /* where there are: the chunk of memory where frames are made */
+	uint16_t state_exceptions; /* ... and what is being handled, which lies in the generator that runs */
 	/* control frame; 0 and 0: there are none */
 	uint16_t control_frame, control_previous;
 	/* frame */

@@ -17,7 +17,8 @@ static inline bool python_memory_page(struct python_thread *t, uint64_t page)
 	const uint64_t *set = t->page[(page * UINT64_C(0x9e3779b97f4a7c15)) >> 55];
 
 	if (t->asks_anew ? t->asked == page || page - t->sure_page[0] < t->sure_pages[0] ||
-				   page - t->sure_page[1] < t->sure_pages[1]
+				   page - t->sure_page[1] < t->sure_pages[1] ||
+				   page - t->sure_page[2] < t->sure_pages[2]
 			 : set[0] == page + 1 || set[1] == page + 1)
 		return true;
 	return python_memory_ask(t, page);

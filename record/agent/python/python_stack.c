@@ -140,8 +140,25 @@ static bool control_is_sound(struct walk *w)
 #define CHUNK_SIZE 8 /* in struct _PyStackChunk */
 #define CHUNK_BYTES_MAX (1u << 20)
 
-/* Pages that are there for sure: of the chunk where the thread makes its frames now, and of the C stack
- * around the control frame. */
+/* A generator's object goes on at least so far behind its exception state, with its frame. */
+#define GENERATOR_REST 96u
+#define STATE_BYTES 4096u /* a thread state is smaller: without a generator the exception state is in it */
+
+static void sure_take_generator(struct walk *w, uint64_t state)
+{
+	struct python_thread *t = w->t;
+	uint64_t exceptions;
+
+	t->sure_pages[2] = 0;
+	if (!python_memory_get(t, state + w->runtime->layout->state_exceptions, &exceptions) ||
+		exceptions - state < STATE_BYTES)
+		return;
+	t->sure_page[2] = exceptions >> 12;
+	t->sure_pages[2] = ((exceptions + GENERATOR_REST) >> 12) + 1 - t->sure_page[2];
+}
+
+/* Pages that are there for sure: of the chunk where the thread makes its frames now, of the C stack around
+ * the control frame, and of the innermost generator that runs. */
 static void sure_take(struct walk *w, uint64_t state)
 {
 	struct python_thread *t = w->t;
@@ -150,6 +167,7 @@ static void sure_take(struct walk *w, uint64_t state)
 	t->sure_page[0] = w->control >> 12;
 	t->sure_pages[0] = 2;
 	t->sure_pages[1] = 0;
+	sure_take_generator(w, state);
 	if (!python_memory_get(t, state + w->runtime->layout->state_chunk, &chunk) || !chunk ||
 		!python_memory_get(t, chunk + CHUNK_SIZE, &bytes) || bytes > CHUNK_BYTES_MAX)
 		return;

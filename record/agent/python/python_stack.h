@@ -50,7 +50,7 @@ struct python_thread {
 	uint8_t page_next[PYTHON_PAGES];
 	uint64_t asked; /* the page that was asked for last, in this walk */
 	bool asks_anew; /* pages that were readable in earlier walks may not be now, but for these: */
-	uint64_t sure_page[2], sure_pages[2];
+	uint64_t sure_page[3], sure_pages[3];
 	struct python_code codes[PYTHON_CODES];
 	struct python_line lines[PYTHON_LINES];
 	char text[EVENT_NAME_BYTES_MAX];

@@ -51,6 +51,7 @@ struct thread {
 	uint64_t covered_ns;  /* CPU time since cpu_begin_ns that weights and losses stand for */
 	uint64_t ahead_ns;    /* the part of it for which timer signals are still due, see sample_catch_up */
 	uint64_t catch_up_ns; /* the earliest time of the next catch-up, see sample_catch_up */
+	uint64_t yield_ticks; /* when sched_yield last compared that, see wrap_wait.c */
 	uint64_t hit_ns;      /* time of the last sample, if its hit was in time; else 0 */
 	int64_t lead_ns;      /* how far samples were ahead of the thread's clock when it was last read */
 	/* After a long walk no other begins for a while: weight of the samples in between. See

@@ -6,6 +6,7 @@
 #include <sched.h>
 
 #include "record/agent/base/real.h"
+#include "record/agent/base/ticks.h"
 #include "record/agent/base/wrap.h"
 #include "record/agent/wrap/io.h"
 #include "record/agent/wrap/wait.h"
@@ -76,13 +77,29 @@ WAITS_FOR(int, epoll_wait, (int fd, struct epoll_event *events, int most, int ti
 
 /* ---- time and signals ---- */
 
+#define YIELD_TICKS 65536u /* some 20 us */
+
+/* Threads spin by yields: the clock would double what a turn takes. */
+static bool is_clock_due(struct thread *t)
+{
+	uint64_t ticks;
+
+	if (!atomic_load_explicit(&ticks_scale, memory_order_relaxed))
+		return true;
+	ticks = ticks_now();
+	if (ticks - t->yield_ticks < YIELD_TICKS)
+		return false;
+	t->yield_ticks = ticks;
+	return true;
+}
+
 /* No wait: perhaps no other thread needs the core. */
 WRAPPER int sched_yield(void)
 {
 	int result = REAL(sched_yield)();
 	struct thread *t = thread_self();
 
-	if (t && t->source == &source_timer && process_now_ns() >= t->catch_up_ns)
+	if (t && t->source == &source_timer && is_clock_due(t) && process_now_ns() >= t->catch_up_ns)
 		wait_yielded(t);
 	return result;
 }

@@ -148,19 +148,6 @@ static void wait_close(bool is_join)
 		region_wait_end(&waits[t->openmp.wait_count], is_join);
 }
 
-static void sync_region(
-	int kind, int endpoint, union ompt_data *parallel, union ompt_data *task, const void *code)
-{
-	(void)task, (void)code;
-	if (kind == OMPT_REDUCTION || kind == OMPT_TASKGROUP) /* a group begins with its tasks */
-		return;
-	if (endpoint == OMPT_BEGIN)
-		wait_open(kind == OMPT_TASKWAIT ? OPENMP_TASKWAIT : OPENMP_BARRIER, HERE);
-	else if (endpoint == OMPT_END)
-		wait_close(kind != OMPT_TASKWAIT && !parallel);
-	STAY;
-}
-
 static void sync_region_wait(
 	int kind, int endpoint, union ompt_data *parallel, union ompt_data *task, const void *code)
 {
@@ -169,6 +156,35 @@ static void sync_region_wait(
 		wait_open(OPENMP_TASKWAIT, HERE);
 	else if (kind == OMPT_TASKGROUP && endpoint == OMPT_END)
 		wait_close(false);
+	STAY;
+}
+
+static int (*set_callback)(int, ompt_function);
+
+/* Only the wait for a group's tasks is told by this one: a program without groups is spared two calls at each
+ * barrier. Several threads may do so at once. */
+static void groups_begin(void)
+{
+	static _Atomic bool is_told;
+
+	if (atomic_load_explicit(&is_told, memory_order_acquire))
+		return;
+	set_callback(OMPT_SYNC_REGION_WAIT, (ompt_function)sync_region_wait);
+	atomic_store_explicit(&is_told, true, memory_order_release);
+}
+
+static void sync_region(
+	int kind, int endpoint, union ompt_data *parallel, union ompt_data *task, const void *code)
+{
+	(void)task, (void)code;
+	if (kind == OMPT_TASKGROUP)
+		groups_begin();
+	if (kind == OMPT_REDUCTION || kind == OMPT_TASKGROUP) /* a group begins with its tasks */
+		return;
+	if (endpoint == OMPT_BEGIN)
+		wait_open(kind == OMPT_TASKWAIT ? OPENMP_TASKWAIT : OPENMP_BARRIER, HERE);
+	else if (endpoint == OMPT_END)
+		wait_close(kind != OMPT_TASKWAIT && !parallel);
 	STAY;
 }
 
@@ -267,17 +283,16 @@ static int initialize(ompt_function (*lookup)(const char *), int device, union o
 		{OMPT_PARALLEL_END, (ompt_function)parallel_end},
 		{OMPT_IMPLICIT_TASK, (ompt_function)implicit_task},
 		{OMPT_SYNC_REGION, (ompt_function)sync_region},
-		{OMPT_SYNC_REGION_WAIT, (ompt_function)sync_region_wait},
 		{OMPT_MUTEX_ACQUIRE, (ompt_function)mutex_acquire},
 		{OMPT_MUTEX_ACQUIRED, (ompt_function)mutex_acquired},
 		{OMPT_NEST_LOCK, (ompt_function)nest_lock}, {OMPT_TASK_CREATE, (ompt_function)task_create},
 		{OMPT_TASK_SCHEDULE, (ompt_function)task_schedule}};
-	int (*set)(int, ompt_function) = (int (*)(int, ompt_function))lookup("ompt_set_callback");
 
 	(void)device, (void)tool;
-	for (size_t i = 0; set && i < sizeof(callbacks) / sizeof(*callbacks); i++)
-		set(callbacks[i].which, callbacks[i].function);
-	return set != NULL;
+	set_callback = (int (*)(int, ompt_function))lookup("ompt_set_callback");
+	for (size_t i = 0; set_callback && i < sizeof(callbacks) / sizeof(*callbacks); i++)
+		set_callback(callbacks[i].which, callbacks[i].function);
+	return set_callback != NULL;
 }
 
 static void finalize(union ompt_data *tool)

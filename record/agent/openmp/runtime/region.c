@@ -376,7 +376,7 @@ struct openmp_team *region_open(uint64_t address, bool is_serial, uint64_t code)
 	origin = origin_of(t, is_serial ? &address : NULL);
 	team = &o->teams[o->team_count++];
 	team_origin_set(team, &origin);
-	team->joined_ns = 0;
+	team->joined_ns = o->left_ns = 0;
 	team->tells_wait = false;
 	/* The line of arrivals is the last one's, who may be on another processor: it is left there. */
 	if (atomic_load_explicit(&team->arrivals, memory_order_relaxed))
@@ -422,16 +422,18 @@ void region_close(struct openmp_team *team)
 
 	if (!t || !t->uses_openmp || !is_opener(o, team))
 		return; /* of a fork child's parent: its memory is not there */
-	last_ns = atomic_load_explicit(&team->last_ns, memory_order_relaxed);
+	arch_prefetch_write(
+		&team->arrivals); /* from the last one: it takes as long as what comes before its use */
 	o->team_count = (uint32_t)(team - o->teams);
 	for (bool is_open = true; is_open && atomic_load(&o->depth); openmp_pop(o)) {
 		const struct openmp_record *record = &o->records[atomic_load(&o->depth) - 1];
 
 		is_open = record->team != team || record->kind == OPENMP_REGION;
 	}
-	join_end(t, team, last_ns);
 	generation_next(team);
 	slot = slot_of(t, &team->origin);
+	last_ns = atomic_load_explicit(&team->last_ns, memory_order_relaxed);
+	join_end(t, team, last_ns);
 	if (!slot)
 		return;
 	begin_ns = atomic_load_explicit(&team->begin_ns, memory_order_relaxed);
@@ -453,6 +455,15 @@ static struct openmp_record *opening(struct openmp_thread *o, const struct openm
 		       : NULL;
 }
 
+/* A worker of LLVM's learns that the region before has ended right ahead of the next one's begin. */
+static uint64_t begin_of(struct thread *t)
+{
+	uint64_t left_ns = t->openmp.left_ns;
+
+	t->openmp.left_ns = 0;
+	return left_ns ? left_ns : now_of(t);
+}
+
 void region_begin(struct region_body *body, struct openmp_team *team, uint32_t threads, uint64_t address)
 {
 	struct thread *t = self_of();
@@ -468,7 +479,9 @@ void region_begin(struct region_body *body, struct openmp_team *team, uint32_t t
 	if (!t)
 		return;
 	open = opening(&t->openmp, team);
-	now_ns = open ? atomic_load_explicit(&team->begin_ns, memory_order_relaxed) : now_of(t);
+	if (!open) /* the others arrive first, as a rule: their line comes while this one works */
+		arch_prefetch_write(&team->arrivals);
+	now_ns = open ? atomic_load_explicit(&team->begin_ns, memory_order_relaxed) : begin_of(t);
 	if (t->openmp.is_idle)
 		idle_end(t, now_ns);
 	if (!is_opener(&t->openmp, team))
@@ -561,6 +574,7 @@ void region_wait_begin(struct region_wait *wait, enum openmp_kind kind, uint64_t
 	of = kind == OPENMP_BARRIER ? member(&t->openmp) : NULL;
 	if (!openmp_push(&t->openmp, &(struct openmp_record){.address = address, .kind = kind}))
 		return;
+	t->openmp.left_ns = 0;
 	wait->thread = t;
 	wait->epoch = t->epoch;
 	wait->team = of ? of->team : NULL;
@@ -572,11 +586,24 @@ void region_wait_begin(struct region_wait *wait, enum openmp_kind kind, uint64_t
 	wait->is_last = of && arrive(t, of->team, &of->origin, wait->wait.begin_ns);
 }
 
-/* A worker's wait at the region's end, and for the next region. */
+/* The opener's wait at the region's end: region_close sums it, which comes at once. Until then the line of
+ * arrivals is on its way. */
+static void join_pass(const struct region_wait *wait)
+{
+	struct openmp_team *team = wait->team;
+
+	arch_prefetch_write(&team->arrivals);
+	team->joined_ns = wait->is_last ? 0 : wait->wait.begin_ns;
+	team->tells_wait = wait->wait.thread && !wait->wait.outer_ns;
+}
+
+/* A worker's wait at the region's end, and for the next region, which begins now. */
 static void join_over(struct thread *t, const struct region_wait *wait)
 {
+	arch_prefetch_write(&wait->team->arrivals); /* as a rule the next region is of the same team */
+	t->openmp.left_ns = now_of(t);
 	done_begin(&t->openmp, wait->team, &wait->origin, wait->wait.begin_ns, wait->is_last);
-	done_end(t, now_of(t));
+	done_end(t, t->openmp.left_ns);
 	if (wait->wait.thread && !wait->wait.outer_ns)
 		atomic_store_explicit(&t->ring.shared->wait_begin_ns, 0, memory_order_release);
 }
@@ -601,8 +628,11 @@ void region_wait_end(struct region_wait *wait, bool is_join)
 
 	if (!is_same(t, wait->epoch))
 		return;
-	if (wait->team && is_join && !is_opener(&t->openmp, wait->team)) {
-		join_over(t, wait);
+	if (wait->team && is_join) {
+		if (is_opener(&t->openmp, wait->team))
+			join_pass(wait);
+		else
+			join_over(t, wait);
 	} else {
 		if (wait->team)
 			barrier_over(t, wait);
