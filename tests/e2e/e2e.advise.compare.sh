@@ -74,7 +74,10 @@ sentence "one run alone"
 mkdir empty
 code "the other alone, and no run here" 2 env -C empty hpct-advise --after ../after.hpct
 sentence "the other alone, and no run here"
-check "none of the advice is asked for" [ -z "$(compare after.hpct --kernel few --top 0 | grep 'nothing was advised')" ]
+compare after.hpct --kernel few --top 0 >text || fail "no advice"
+check "no advice: the kernel" grep -q '^few  10 launches of 1' text
+check "no advice: its stalls" grep -q '^   SYNC ' text
+same "none of the advice is asked for" 0 "$(grep -cE 'nothing was advised|Warp Balance' text)"
 code "a third run" 2 hpct-advise --before before.hpct --after after.hpct slow.hpct
 sentence "a third run"
 code "a run that is not there" 4 hpct-advise --before before.hpct --after none.hpct
