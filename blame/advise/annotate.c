@@ -72,7 +72,8 @@ static void keep_some(struct listing *listing)
 
 static void text_line(struct listing *listing, const struct advise_place *place)
 {
-	if (!*place->file || (place->line == listing->line && place->file == listing->file))
+	if (!*place->file ||
+		(listing->file && place->line == listing->line && !strcmp(place->file, listing->file)))
 		return;
 	fprintf(listing->out, "  %s:%u", place->file, place->line);
 	if (place->loop_line)
