@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/unit/seed.h"
@@ -59,6 +60,28 @@ static void end(struct world *world)
 {
 	code_lines_fini(&world->page.lines);
 	grid_fini(&world->grid);
+}
+
+/* Of a hundred files, most of them headers that are not on this machine, the only one that is there. */
+static void a_source_among_many_is_found(void **unused)
+{
+	static struct source source;
+	static char paths[100][64];
+	struct listing_file files[100] = {{NULL}};
+	struct code_page page = {.listing = {.files = files, .file_count = 100}};
+
+	(void)unused;
+	for (size_t i = 0; i < 100; i++) {
+		snprintf(paths[i], sizeof(paths[i]), "/nowhere/%zu.h", i);
+		files[i].path = paths[i];
+	}
+	assert_false(code_page_find_source(&page, &source));
+	files[99].path = __FILE__;
+	if (!source_open(&source, __FILE__))
+		skip(); /* built elsewhere */
+	assert_true(code_page_find_source(&page, &source));
+	assert_string_equal(source.file.asked, __FILE__);
+	source_fini(&source);
 }
 
 static void put_samples(struct world *world, uint32_t at, enum stall stall, double samples)
@@ -327,6 +350,7 @@ static void heat_goes_through_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_source_among_many_is_found),
 		cmocka_unit_test(rows_have_headings_of_functions),
 		cmocka_unit_test(the_cursor_is_on_the_screen),
 		cmocka_unit_test(arrows_lead_to_causes),
