@@ -134,6 +134,7 @@ static void test_budget(void **state)
  * through the barrier behind them the chain leads to their line, and there to the one that stalls more. */
 static void one_line_by_the_name_of_its_file(void **state)
 {
+	static const struct gpu_isa isa = {.vendor = GPU_VENDOR_NVIDIA};
 	char name[] = "a.cu", again[] = "a.cu";
 	struct gpu_line lines[] = {{.address = 0, .file = name, .line = 3},
 		{.address = 16, .file = "b.cu", .line = 3}, {.address = 32, .file = again, .line = 3},
@@ -147,7 +148,7 @@ static void one_line_by_the_name_of_its_file(void **state)
 	struct kernel_function function = {.is_kernel = true,
 		.samples = samples,
 		.code = {.binary = &binary,
-			.isa = &gpu_isa_volta,
+			.isa = &isa,
 			.instructions = instructions,
 			.addresses = addresses,
 			.count = 4,
