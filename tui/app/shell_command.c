@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/base/shell_word.h"
 #include "timeline/stats/stats.h"
-#include "tui/app/shell_word.h"
 #include "tui/code/code_page.h"
 #include "tui/models/advice_page.h"
 #include "tui/models/blame_page.h"
@@ -25,7 +25,7 @@ static void put_option(char *out, size_t size_bytes, const char *option, const c
 	size_t used = (size_t)snprintf(out, size_bytes, "%s", value[0] ? option : "");
 
 	if (value[0])
-		shell_word(out + used, size_bytes - used, value);
+		shell_word_quoted(out + used, size_bytes - used, value);
 }
 
 /* Nothing where it is all of them; `expression` is freed. */
@@ -116,7 +116,7 @@ static void show_flame(struct session *session)
 {
 	struct flame_page *page = flame_page_of(session);
 	const char *option;
-	char window[96], metric[SESSION_TEXT], streams[SESSION_MESSAGE];
+	char window[96], metric[SESSION_TEXT] = "", streams[SESSION_MESSAGE];
 	struct place run, other;
 
 	if (!page)
@@ -127,11 +127,13 @@ static void show_flame(struct session *session)
 		return;
 	}
 	option = flame_page_option(page);
-	put_option(metric, sizeof(metric), " --metric ", option ? option : "");
+	if (option)
+		shell_word(metric, sizeof(metric), option);
 	put_option(streams, sizeof(streams), " --streams ", session->filter);
 	session_put_window(window, sizeof(window), session);
-	session_say(session, "hpct profile %s --flame%s%s --time %s%s", put_run(&run, session),
-		page->is_bottom_up ? " --view bottom-up" : "", metric, window, streams);
+	session_say(session, "hpct profile %s --flame%s%s%s --time %s%s", put_run(&run, session),
+		page->is_bottom_up ? " --view bottom-up" : "", option ? " --metric " : "", metric, window,
+		streams);
 }
 
 static void show_advice(struct session *session, const char *option, const char *kernel)

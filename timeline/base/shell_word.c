@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shell_word.c - see shell_word.h. */
-#include "tui/app/shell_word.h"
+#include "timeline/base/shell_word.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,7 +10,8 @@
 
 static bool is_plain(const char *text)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+,-";
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+=,-";
 
 	return *text && !text[strspn(text, plain)];
 }
@@ -55,14 +56,16 @@ static size_t put(char piece[8], const char *text, bool is_escaped)
 
 const char *shell_word(char *out, size_t size_bytes, const char *text)
 {
-	bool is_escaped = needs_escapes(text);
-	size_t used;
+	if (is_plain(text) && strlen(text) < size_bytes)
+		return strcpy(out, text);
+	return shell_word_quoted(out, size_bytes, text);
+}
 
-	if (is_plain(text) && strlen(text) < size_bytes) {
-		strcpy(out, text);
-		return out;
-	}
-	used = (size_t)snprintf(out, size_bytes, is_escaped ? "$'" : "'");
+const char *shell_word_quoted(char *out, size_t size_bytes, const char *text)
+{
+	bool is_escaped = needs_escapes(text);
+	size_t used = (size_t)snprintf(out, size_bytes, is_escaped ? "$'" : "'");
+
 	while (*text) {
 		char piece[8];
 		size_t bytes = put(piece, text, is_escaped), length = strlen(piece);

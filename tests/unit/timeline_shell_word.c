@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tui_shell_word.c - any text, as a word of a command line, is that text again to a shell. */
+/* timeline_shell_word.c - any text, as a word of a command line, is that text again to a shell. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "tests/unit/seed.h"
-#include "tui/app/shell_word.h"
+#include "timeline/base/shell_word.h"
 
 #define ROUNDS 60
 #define WORD_BYTES 600
@@ -83,7 +83,7 @@ static void test_random(void **unused)
 {
 	static const char special[] = "'\"\\$`!*?[]{}()<>|&;#~= \t\n\r\x1b\x7f\x9b"
 				      "ax0";
-	uint64_t seed = seed_take("unit.tui.shell_word", 11);
+	uint64_t seed = seed_take("unit.timeline.shell_word", 11);
 
 	(void)unused;
 	for (int round = 0; round < ROUNDS; round++) {
