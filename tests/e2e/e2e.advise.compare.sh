@@ -69,6 +69,18 @@ compare after.hpct --format json --kernel few >json || fail "json"
 check "its own schema" grep -q '"schema":"hpct-advise-compare","version"' json
 check "a row in JSON" grep -q '"row":"advice".*"optimizer":"warp-balance".*"verdict":"inside"' json
 
+# Names from the program: nothing that a terminal obeys, and no line of their own.
+name='k\x1b[31m\nX'
+run raw <<<"launch $name 10 1000
+sample $name e00 500 SYNC/barrier
+sample $name e10 500 NONE/selected"
+for with in raw.hpct "raw.hpct --annotate" "--before raw.hpct --after raw.hpct" "--before raw.hpct --after before.hpct"; do
+	# shellcheck disable=SC2086
+	hpct-advise $with --binary "$binary" >text || fail "$with"
+	check "$with: the name, escaped" grep -qF "$name" text
+	same "$with: control characters" 0 "$(LC_ALL=C tr '\n' ' ' <text | LC_ALL=C grep -c '[[:cntrl:]]')"
+done
+
 code "one run alone" 2 hpct-advise --before before.hpct
 sentence "one run alone"
 mkdir empty
