@@ -8,18 +8,28 @@
 
 #include "blame/advise/advice.h"
 #include "blame/advise/advise_place.h"
+#include "blame/advise/shown_name.h"
 #include "blame/stalls/cause_chain.h"
 #include "store/base/arena.h"
 #include "timeline/report/report.h"
+
+static void text_line(FILE *out, const struct advise_place *place)
+{
+	if (!*place->file)
+		return;
+	fprintf(out, " at ");
+	shown_name_put(out, place->file);
+	fprintf(out, ":%u", place->line);
+}
 
 static void text_place(FILE *out, const char *word, const struct kernel_function *function, uint32_t at)
 {
 	struct advise_place place;
 
 	advise_place_find(&place, function, at);
-	fprintf(out, "        %s %s", word, place.function);
-	if (*place.file)
-		fprintf(out, " at %s:%u", place.file, place.line);
+	fprintf(out, "        %s ", word);
+	shown_name_put(out, place.function);
+	text_line(out, &place);
 	fprintf(out, " 0x%" PRIx64 " %s", place.address, place.instruction);
 	if (function->code.loop_of[at] == LOOP_NONE)
 		fprintf(out, "\n");
@@ -40,10 +50,11 @@ static void text_step(FILE *out, const struct cause_step *step, const struct ker
 
 	advise_place_find(&place, step->function, step->at);
 	fprintf(out, "        %s 0x%" PRIx64 " %s", words[step->link], place.address, place.instruction);
-	if (step->function != before)
-		fprintf(out, " in %s", place.function);
-	if (*place.file)
-		fprintf(out, " at %s:%u", place.file, place.line);
+	if (step->function != before) {
+		fprintf(out, " in ");
+		shown_name_put(out, place.function);
+	}
+	text_line(out, &place);
 	fprintf(out, " (");
 	if (step->cause)
 		fprintf(out, "%s, ", stall_name((enum stall)step->cause->stall));
@@ -189,7 +200,8 @@ static void text_kernel(FILE *out, struct run *run, const struct kernels *kernel
 	double single, explained = advise_explained(kernel, &single);
 
 	report_human_duration(duration, kernel->time_ns);
-	fprintf(out, "%s  %s, %.1f %% of kernel time\n", kernel->name, duration,
+	shown_name_put(out, kernel->name);
+	fprintf(out, "  %s, %.1f %% of kernel time\n", duration,
 		advise_percent((double)kernel->time_ns, (double)kernels_summary(kernels)->kernel_ns));
 	text_launch(out, run, kernel, arena);
 	fprintf(out, "  %.0f samples: issued %.1f %%, active %.1f %%, latency %.1f %%",

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "blame/advise/advise_place.h"
+#include "blame/advise/shown_name.h"
 #include "blame/stalls/kernel_listing.h"
 
 #define KEPT 3u		/* instructions without samples that are printed on each side of what is left out */
@@ -72,9 +73,12 @@ static void keep_some(struct listing *listing)
 
 static void text_line(struct listing *listing, const struct advise_place *place)
 {
-	if (!*place->file || (place->line == listing->line && place->file == listing->file))
+	if (!*place->file ||
+		(listing->file && place->line == listing->line && !strcmp(place->file, listing->file)))
 		return;
-	fprintf(listing->out, "  %s:%u", place->file, place->line);
+	fprintf(listing->out, "  ");
+	shown_name_put(listing->out, place->file);
+	fprintf(listing->out, ":%u", place->line);
 	if (place->loop_line)
 		fprintf(listing->out, ", in the loop at line %u", place->loop_line);
 	fprintf(listing->out, "\n");
@@ -122,8 +126,10 @@ static int text_function(struct listing *listing, struct error *error)
 	keep_some(listing);
 	if (!demangle_symbol(code->name, name, sizeof name))
 		snprintf(name, sizeof name, "%s", code->name);
-	fprintf(listing->out, " %s%s  %.2f %% of its samples\n", listing->function->is_kernel ? "" : "calls ",
-		name, advise_percent(listing->function->total, listing->kernel->total));
+	fprintf(listing->out, " %s", listing->function->is_kernel ? "" : "calls ");
+	shown_name_put(listing->out, name);
+	fprintf(listing->out, "  %.2f %% of its samples\n",
+		advise_percent(listing->function->total, listing->kernel->total));
 	fprintf(listing->out, "%8s  %-10s %6s  %s\n", "percent", "stall", "at",
 		"instruction: defines <- uses");
 	listing->file = NULL;
@@ -153,7 +159,8 @@ int annotate_text(FILE *out, const struct kernels *kernels, unsigned width, stru
 		char duration[REPORT_HUMAN_MAX];
 
 		report_human_duration(duration, list[i].time_ns);
-		fprintf(out, "%s  %s, %.1f %% of kernel time\n", list[i].name, duration,
+		shown_name_put(out, list[i].name);
+		fprintf(out, "  %s, %.1f %% of kernel time\n", duration,
 			advise_percent((double)list[i].time_ns, (double)kernels_summary(kernels)->kernel_ns));
 		if (list[i].unread > 0)
 			fprintf(out, "  %.1f %% of its samples in code that the run does not keep\n",

@@ -8,6 +8,7 @@
 
 #include "blame/advise/advise_place.h"
 #include "blame/advise/advise_print.h"
+#include "blame/advise/shown_name.h"
 
 #define SHARE_LEAST 0.01 /* of a kernel's samples, that a reason needs on one side to be told in text */
 
@@ -90,14 +91,17 @@ static void text_pair(const struct compare_pair *pair, const struct advised *adv
 	if (!pair->before || !pair->after) {
 		const struct kernel *kernel = pair->before ? pair->before : pair->after;
 
-		printf("%s  only %s: ", kernel->name, pair->before ? "before" : "after");
+		shown_name_put(stdout, kernel->name);
+		printf("  only %s: ", pair->before ? "before" : "after");
 		text_launches(kernel);
 		printf("\n\n");
 		return;
 	}
-	printf("%s", pair->before->name);
-	if (strcmp(pair->before->name, pair->after->name) != 0)
-		printf(" -> %s", pair->after->name);
+	shown_name_put(stdout, pair->before->name);
+	if (strcmp(pair->before->name, pair->after->name) != 0) {
+		printf(" -> ");
+		shown_name_put(stdout, pair->after->name);
+	}
 	printf("  ");
 	text_launches(pair->before);
 	printf(" -> ");

@@ -180,7 +180,7 @@ static bool late_take(struct late *late, uint32_t at)
 	if (gpu_code_line(
 		    late->function->code.binary, late->function->code.addresses[at], &line.file, &line.line))
 		for (size_t i = 0; i < late->count && !same; i++)
-			if (late->lines[i].line == line.line && late->lines[i].file == line.file)
+			if (late->lines[i].line == line.line && !strcmp(late->lines[i].file, line.file))
 				same = &late->lines[i];
 	if (!same) {
 		if (late->count == LATE_LINES_MAX ||

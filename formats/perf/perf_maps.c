@@ -5,17 +5,16 @@
  */
 #include "formats/perf/perf_maps.h"
 
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/base/array.h"
 #include "store/base/hash.h"
+#include "store/base/regular_file.h"
 #include "timeline/base/key_ids.h"
 
 #define ANSWERS 16384u /* a power of 2 */
@@ -152,8 +151,7 @@ static void read_file(
 	struct perf_maps *maps, struct file *file, const char *path, const struct store_module *module)
 {
 	struct stat status;
-	/* The file names it, and may name anything. */
-	int fd = stat(path, &status) == 0 && S_ISREG(status.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	int fd = regular_file_open(path, 0, &status);
 	Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
 
 	file->is_known = elf && read_segments(elf, file, module);

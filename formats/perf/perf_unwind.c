@@ -9,15 +9,14 @@
  */
 #include "formats/perf/perf_unwind.h"
 
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "record/agent/unwind/unwind.h"
 #include "store/base/array.h"
+#include "store/base/regular_file.h"
 
 #define SEGMENTS_MAX 16
 #define SEGMENT_BYTES_MAX ((uint64_t)512 << 20)
@@ -144,9 +143,7 @@ static int open_file(const struct file *file)
 {
 	struct stat status;
 
-	return stat(file->path, &status) == 0 && S_ISREG(status.st_mode)
-		       ? open(file->path, O_RDONLY | O_CLOEXEC)
-		       : -1;
+	return regular_file_open(file->path, 0, &status);
 }
 
 /* This process's own. Its one segment begins at its begin. */

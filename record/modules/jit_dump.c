@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "store/base/regular_file.h"
 
 #define MAGIC 0x4a695444u
 #define HEADER_BYTES 40u
@@ -61,13 +62,12 @@ static bool header_is_good(int file)
 
 static void dump_open(struct jit_dump *dump, const char *path)
 {
-	int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
 	struct stat status;
+	int file = regular_file_open(path, O_NOFOLLOW, &status);
 
 	if (file < 0)
 		return;
-	if (!fstat(file, &status) && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-		header_is_good(file))
+	if (status.st_uid == geteuid() && header_is_good(file))
 		dump->file = file + 1;
 	else
 		close(file);

@@ -3,17 +3,16 @@
 #include "record/modules/jit_objects.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "record/modules/elf_symbols.h"
 #include "record/modules/remote_unwind_modules.h"
+#include "store/base/regular_file.h"
 
 #define SEARCH_NS UINT64_C(500000000) /* between searches, at least: reading /proc/PID/maps takes a while */
 #define ENTRIES_MAX 65536u	      /* of one list */
@@ -57,18 +56,16 @@ static int read_file(const struct elf_source *source, uint64_t at, void *to, siz
 /* The address of the descriptor in the file mapped at `begin`; 0: it has none. */
 static uint64_t descriptor_in(const char *path, uint64_t begin)
 {
-	int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat status;
+	int file = regular_file_open(path, 0, &status);
 	struct elf_source source = {.read = read_file, .file = file};
 	uint64_t address = 0, bias;
-	struct stat status;
 
 	if (file < 0)
 		return 0;
-	if (!fstat(file, &status) && S_ISREG(status.st_mode)) {
-		source.bytes = (uint64_t)status.st_size;
-		address = elf_symbols_find(&source, "__jit_debug_descriptor", sizeof(struct descriptor));
-		address = address && elf_symbols_bias(&source, begin, &bias) ? address + bias : 0;
-	}
+	source.bytes = (uint64_t)status.st_size;
+	address = elf_symbols_find(&source, "__jit_debug_descriptor", sizeof(struct descriptor));
+	address = address && elf_symbols_bias(&source, begin, &bias) ? address + bias : 0;
 	close(file);
 	return address;
 }

@@ -4,12 +4,19 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+
+#include "store/base/regular_file.h"
 
 #define HEADERS_MAX 64u
 #define PAGE_BYTES UINT64_C(4096) /* the least: a larger one only rounds further */
@@ -26,20 +33,79 @@ static uint64_t page_up(uint64_t address)
 
 /* ---- opening ---- */
 
-static int file_open(const char *place, uint64_t inode)
+bool mapped_identity_is_same(const struct mapped_identity *one, const struct mapped_identity *other)
 {
-	int fd = open(place, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	struct stat status;
+	return one->inode == other->inode && one->major == other->major && one->minor == other->minor &&
+	       (one->generation == other->generation || !one->generation || !other->generation);
+}
 
-	if (fd < 0)
-		return -1;
-	if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_ino == inode)
+/* What the kernel says of a mapping of ours, which is of no byte that is read. */
+static bool mapped_device(int fd, struct mapped_identity *identity)
+{
+	const char *page = mmap(NULL, PAGE_BYTES, PROT_READ, MAP_PRIVATE, fd, 0);
+	FILE *maps = page != MAP_FAILED ? fopen("/proc/self/maps", "re") : NULL;
+	char *line = NULL;
+	bool is_found = false;
+	size_t room = 0;
+
+	while (maps && !is_found && getline(&line, &room, maps) > 0) {
+		unsigned long begin, end;
+
+		is_found = sscanf(line, "%lx-%lx %*s %*x %x:%x %" SCNu64, &begin, &end, &identity->major,
+				   &identity->minor, &identity->inode) == 5 &&
+			   begin <= (uintptr_t)page && (uintptr_t)page < end;
+	}
+	free(line);
+	if (maps)
+		fclose(maps);
+	if (page != MAP_FAILED)
+		munmap((void *)(uintptr_t)page, PAGE_BYTES);
+	return is_found;
+}
+
+/* Where files lie above others, kernels differ in whose device and generation they tell of a mapping. */
+static bool is_overlaid(int fd)
+{
+	struct statfs status;
+
+	return !fstatfs(fd, &status) && status.f_type == OVERLAYFS_SUPER_MAGIC;
+}
+
+/* False: the file system does not tell, and so it is taken for the same. */
+static bool is_other_generation(int fd, uint64_t generation)
+{
+	uint32_t own = 0;
+
+	return generation && !ioctl(fd, FS_IOC_GETVERSION, &own) && own && own != (uint32_t)generation;
+}
+
+/* A file system of several volumes (btrfs) has a device for each, which its mappings do not tell. */
+static bool is_mapped_one(int fd, const struct stat *status, const struct mapped_identity *wanted)
+{
+	struct mapped_identity own = {
+		status->st_ino, major(status->st_dev), minor(status->st_dev), wanted->generation};
+
+	if (own.inode != wanted->inode)
+		return false;
+	if (is_overlaid(fd))
+		return true;
+	return (mapped_identity_is_same(&own, wanted) ||
+		       (mapped_device(fd, &own) && mapped_identity_is_same(&own, wanted))) &&
+	       !is_other_generation(fd, wanted->generation);
+}
+
+static int file_open(const char *place, const struct mapped_identity *wanted)
+{
+	struct stat status;
+	int fd = regular_file_open(place, 0, &status);
+
+	if (fd < 0 || is_mapped_one(fd, &status, wanted))
 		return fd;
 	close(fd);
 	return -1;
 }
 
-static int path_open(const uint32_t pids[2], const char *path, uint64_t inode)
+static int path_open(const uint32_t pids[2], const char *path, const struct mapped_identity *wanted)
 {
 	char place[4096 + 32];
 	int fd = -1;
@@ -48,9 +114,9 @@ static int path_open(const uint32_t pids[2], const char *path, uint64_t inode)
 		if (!pids[i])
 			continue;
 		snprintf(place, sizeof(place), "/proc/%u/root%.4095s", pids[i], path);
-		fd = file_open(place, inode);
+		fd = file_open(place, wanted);
 	}
-	return fd < 0 ? file_open(path, inode) : fd;
+	return fd < 0 ? file_open(path, wanted) : fd;
 }
 
 static bool segments_read(struct mapped_file *file)
@@ -95,12 +161,12 @@ static struct mapped_file *place_find(struct mapped_files *files)
 	return oldest;
 }
 
-static struct mapped_file *file_add(
-	struct mapped_files *files, const uint32_t pids[2], const char *path, uint64_t inode)
+static struct mapped_file *file_add(struct mapped_files *files, const uint32_t pids[2], const char *path,
+	const struct mapped_identity *identity)
 {
-	struct mapped_file file = {.inode = inode}, *place;
+	struct mapped_file file = {.identity = *identity}, *place;
 
-	file.fd = path[0] == '/' ? path_open(pids, path, inode) : -1;
+	file.fd = path[0] == '/' ? path_open(pids, path, identity) : -1;
 	if (file.fd < 0)
 		return NULL;
 	file.path = segments_read(&file) ? strdup(path) : NULL;
@@ -113,16 +179,16 @@ static struct mapped_file *file_add(
 	return place;
 }
 
-const struct mapped_file *mapped_files_find(
-	struct mapped_files *files, const uint32_t pids[2], const char *path, uint64_t inode)
+const struct mapped_file *mapped_files_find(struct mapped_files *files, const uint32_t pids[2],
+	const char *path, const struct mapped_identity *identity)
 {
 	struct mapped_file *file = NULL;
 
 	for (unsigned i = 0; i < MAPPED_FILES_MAX && !file; i++)
-		if (files->list[i].path && files->list[i].inode == inode &&
+		if (files->list[i].path && mapped_identity_is_same(&files->list[i].identity, identity) &&
 			!strcmp(files->list[i].path, path))
 			file = &files->list[i];
-	file = file ? file : file_add(files, pids, path, inode);
+	file = file ? file : file_add(files, pids, path, identity);
 	if (file)
 		file->used = ++files->uses;
 	return file;

@@ -22,9 +22,17 @@ struct mapped_segment {
 	bool is_code;
 };
 
+/* Which file was mapped, as the kernel tells of the mapping. */
+struct mapped_identity {
+	uint64_t inode;
+	uint32_t major, minor; /* of its device */
+	uint64_t generation;   /* that tells it from files of the same number before and after; 0: not told */
+};
+
 struct mapped_file {
 	char *path; /* NULL: a free place */
-	uint64_t inode, used;
+	struct mapped_identity identity;
+	uint64_t used;
 	int fd;
 	unsigned count;
 	struct mapped_segment segments[MAPPED_SEGMENTS_MAX];
@@ -35,10 +43,13 @@ struct mapped_files {
 	uint64_t uses;
 };
 
-/* The file at `path` as one of the processes `pids` sees it, 0 for none, or as this one does; with that
- * number of its inode. NULL: there is no such file of ELF's 64 bits. Valid until the next call. */
-const struct mapped_file *mapped_files_find(
-	struct mapped_files *files, const uint32_t pids[2], const char *path, uint64_t inode);
+/* Known generations are the same, and so is all else. */
+bool mapped_identity_is_same(const struct mapped_identity *one, const struct mapped_identity *other);
+
+/* The file at `path` as one of the processes `pids` sees it, 0 for none, or as this one does, if it is the
+ * one that was mapped. NULL: there is no such file of ELF's 64 bits. Valid until the next call. */
+const struct mapped_file *mapped_files_find(struct mapped_files *files, const uint32_t pids[2],
+	const char *path, const struct mapped_identity *identity);
 
 /* Bytes at an address less the bias. 0 or -EFAULT: they are not all in a segment that only the file fills. */
 int mapped_file_read(const struct mapped_file *file, uint64_t address, void *to, size_t bytes);

@@ -2,13 +2,12 @@
 /* module_file.c - see module_file.h. */
 #include "record/modules/module_file.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "record/modules/module_image.h"
+#include "store/base/regular_file.h"
 #include "store/ring/module_content.h"
 
 #define PLACE_BYTES (64 + 4096)
@@ -45,12 +44,10 @@ static bool is_mapped_one(const struct module_file *file, int fd)
 
 static int file_open(const struct module_file *file, const char *place)
 {
-	int fd = open(place, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat status;
+	int fd = regular_file_open(place, 0, &status);
 
-	if (fd < 0)
-		return -1;
-	if (!fstat(fd, &status) && S_ISREG(status.st_mode) && is_mapped_one(file, fd))
+	if (fd < 0 || is_mapped_one(file, fd))
 		return fd;
 	close(fd);
 	return -1;

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "record/agent/base/vdso.h"
 #include "store/base/merge_sort.h"
+#include "store/base/regular_file.h"
 #include "store/ring/ring.h"
 
 #define READ_BYTES 65536u
@@ -49,11 +49,10 @@ static void map_open(struct perf_map *map, uint32_t pid, uint64_t begin_ns)
 			snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
 		else
 			snprintf(path, sizeof(path), "/proc/%u/root/tmp/perf-%u.map", pid, pid);
-		file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+		file = regular_file_open(path, O_NOFOLLOW, &status);
 		if (file < 0)
 			continue;
-		if (!fstat(file, &status) && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-			is_fresh(&status, begin_ns))
+		if (status.st_uid == geteuid() && is_fresh(&status, begin_ns))
 			map->file = file + 1;
 		else
 			close(file);

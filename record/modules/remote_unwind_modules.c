@@ -4,6 +4,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,11 +68,11 @@ static int vdso_read(uint64_t at, void *to, size_t bytes)
 }
 
 static const struct mapped_file *file_of(
-	const struct remote_unwind_modules *modules, const char *path, uint64_t inode)
+	const struct remote_unwind_modules *modules, const char *path, const struct mapped_identity *identity)
 {
 	const uint32_t pids[] = {modules->pid, modules->parent_pid};
 
-	return modules->files ? mapped_files_find(modules->files, pids, path, inode) : NULL;
+	return modules->files ? mapped_files_find(modules->files, pids, path, identity) : NULL;
 }
 
 /* Memory at an address of the module, or the same by its file. */
@@ -86,7 +87,7 @@ static int module_bytes(struct remote_unwind_modules *modules, const struct remo
 	modules->is_gone |= error == -ESRCH;
 	if (module->is_vdso)
 		return vdso_read(address - module->cfi.begin, to, bytes);
-	file = file_of(modules, module->path, module->inode);
+	file = file_of(modules, module->path, &module->identity);
 	return file ? mapped_file_read(file, address - module->bias, to, bytes) : error;
 }
 
@@ -266,7 +267,8 @@ void remote_unwind_modules_tables(
 
 /* Adjacent mappings of one file. */
 struct place {
-	uint64_t begin, end, inode;
+	uint64_t begin, end;
+	struct mapped_identity identity;
 	uint64_t bias; /* as far as it is known before the file's header */
 	char path[4096];
 };
@@ -325,7 +327,7 @@ static void section_take(const struct remote_unwind_modules *modules, const stru
 	struct remote_unwind_module *module)
 {
 	const struct mapped_file *known =
-		modules->is_gone ? file_of(modules, place->path, place->inode) : NULL;
+		modules->is_gone ? file_of(modules, place->path, &place->identity) : NULL;
 	Elf64_Ehdr elf;
 	Elf64_Shdr names, section;
 	char name[sizeof(".eh_frame")];
@@ -378,7 +380,7 @@ static void module_read(struct remote_unwind_modules *modules, const struct plac
 	Elf64_Phdr segments[SEGMENTS_MAX];
 	struct remote_unwind_module fresh = {.cfi = {.begin = place->begin, .end = place->end},
 					    .bias = place->bias,
-					    .inode = place->inode,
+					    .identity = place->identity,
 					    .is_vdso = !strcmp(place->path, "[vdso]")},
 				    *module;
 	Elf64_Ehdr elf;
@@ -445,18 +447,20 @@ static bool place_next(const char **line, struct place *place)
 	bool is_begun = false;
 
 	for (; *line && **line; *line = strchr(*line, '\n') ? strchr(*line, '\n') + 1 : NULL) {
-		unsigned long begin, end, offset, inode;
+		unsigned long begin, end, offset;
+		struct mapped_identity identity = {0};
 		char path[sizeof(place->path)] = "";
 
-		if (sscanf(*line, "%lx-%lx %*s %lx %*s %lu%*[ ]%4095[^\n]", &begin, &end, &offset, &inode,
-			    path) < 4)
+		if (sscanf(*line, "%lx-%lx %*s %lx %x:%x %" SCNu64 "%*[ ]%4095[^\n]", &begin, &end, &offset,
+			    &identity.major, &identity.minor, &identity.inode, path) < 6)
 			continue;
-		if (is_begun && (inode != place->inode || strcmp(path, place->path)))
+		if (is_begun &&
+			(!mapped_identity_is_same(&identity, &place->identity) || strcmp(path, place->path)))
 			return true;
 		if (!is_begun && ((path[0] != '/' && strcmp(path, "[vdso]")) || offset))
 			continue;
 		if (!is_begun) {
-			*place = (struct place){.begin = begin, .inode = inode, .bias = begin};
+			*place = (struct place){.begin = begin, .identity = identity, .bias = begin};
 			strcpy(place->path, path);
 		}
 		place->end = end;
@@ -471,7 +475,8 @@ static struct remote_unwind_module *module_before(
 {
 	for (unsigned i = 0; i < count; i++)
 		if (before[i].path && before[i].cfi.begin == place->begin &&
-			before[i].cfi.end == place->end && before[i].inode == place->inode &&
+			before[i].cfi.end == place->end &&
+			mapped_identity_is_same(&before[i].identity, &place->identity) &&
 			!strcmp(before[i].path, place->path))
 			return &before[i];
 	return NULL;
@@ -508,7 +513,7 @@ static bool maps_take(struct remote_unwind_modules *modules)
 /* ---- without a list of mappings ---- */
 
 void remote_unwind_modules_mapped(struct remote_unwind_modules *modules, uint64_t begin, uint64_t offset,
-	uint64_t inode, const char *path)
+	const struct mapped_identity *identity, const char *path)
 {
 	struct remote_unwind_mapping *mapping;
 
@@ -519,7 +524,7 @@ void remote_unwind_modules_mapped(struct remote_unwind_modules *modules, uint64_
 			sizeof *modules->mappings))
 		return;
 	mapping = &modules->mappings[modules->mapping_count];
-	*mapping = (struct remote_unwind_mapping){begin, offset, inode, strdup(path)};
+	*mapping = (struct remote_unwind_mapping){begin, offset, *identity, strdup(path)};
 	modules->mapping_count += mapping->path != NULL;
 }
 
@@ -551,13 +556,13 @@ static bool is_listed(const struct remote_unwind_modules *modules, uint64_t addr
 
 static void mapping_take(struct remote_unwind_modules *modules, const struct remote_unwind_mapping *mapping)
 {
-	struct place place = {.begin = mapping->begin, .inode = mapping->inode};
+	struct place place = {.begin = mapping->begin, .identity = mapping->identity};
 	const struct mapped_file *file;
 
 	snprintf(place.path, sizeof(place.path), "%s", mapping->path);
 	place.end = place.begin + VDSO_BYTES;
 	if (mapping->path[0] == '/') {
-		file = file_of(modules, mapping->path, mapping->inode);
+		file = file_of(modules, mapping->path, &mapping->identity);
 		if (!file || !mapped_file_place(file, mapping->begin, mapping->offset, &place.bias,
 				     &place.begin, &place.end))
 			return;

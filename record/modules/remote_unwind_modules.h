@@ -17,7 +17,8 @@
 
 struct remote_unwind_module {
 	struct cfi_module cfi; /* slot: its index; the image has holes */
-	uint64_t bias, inode;
+	struct mapped_identity identity;
+	uint64_t bias;
 	uint64_t tables_begin, tables_end; /* the segment of the unwind tables; empty: none */
 	uint64_t header, header_end;
 	uint64_t copied_bytes;
@@ -30,7 +31,8 @@ struct remote_unwind_module {
 
 /* A mapping of code, as the kernel told when it was made. */
 struct remote_unwind_mapping {
-	uint64_t begin, offset, inode;
+	uint64_t begin, offset;
+	struct mapped_identity identity;
 	char *path;
 };
 
@@ -53,7 +55,7 @@ struct remote_unwind_modules {
 int remote_unwind_modules_read(struct remote_unwind_modules *modules, bool *is_new);
 /* Keeps what the kernel told of a new mapping of code. Copies the path. */
 void remote_unwind_modules_mapped(struct remote_unwind_modules *modules, uint64_t begin, uint64_t offset,
-	uint64_t inode, const char *path);
+	const struct mapped_identity *identity, const char *path);
 /* A process that was forked from another begins with its modules; `modules` has none yet. */
 void remote_unwind_modules_inherit(
 	struct remote_unwind_modules *modules, const struct remote_unwind_modules *from);

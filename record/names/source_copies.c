@@ -5,14 +5,13 @@
  */
 #include "record/names/source_copies.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/base/array.h"
+#include "store/base/regular_file.h"
 
 void source_copies_fini(struct source_copies *sources)
 {
@@ -75,10 +74,10 @@ static void file_put(
 
 static void file_keep(struct source_copies *sources, struct store_writer *writer, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat status;
+	int fd = regular_file_open(path, 0, &status);
 
-	if (fd < 0 || fstat(fd, &status) || !S_ISREG(status.st_mode))
+	if (fd < 0)
 		sources->missing++;
 	else if (status.st_size < 0 || status.st_size > (off_t)SOURCE_COPIES_FILE_BYTES_MAX ||
 		 sources->bytes + (uint64_t)status.st_size > SOURCE_COPIES_BYTES_MAX ||

@@ -336,10 +336,13 @@ static void mapping_take(struct outside *outside, const struct mapped_record *ma
 	struct outside_target *target = outside_target_find(outside, id->pid, id->time_ns);
 	const char *name = mapped_name(mapped, bytes);
 
+	const struct mapped_identity identity = {
+		mapped->inode, mapped->major, mapped->minor, mapped->generation};
+
 	if (!target || target->end_ns || !name)
 		return;
 	target->modules_ns = 0;
-	remote_unwind_modules_mapped(&target->modules, mapped->begin, mapped->offset, mapped->inode, name);
+	remote_unwind_modules_mapped(&target->modules, mapped->begin, mapped->offset, &identity, name);
 }
 
 static uint64_t time_of(const char *record, size_t bytes)

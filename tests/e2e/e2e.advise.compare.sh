@@ -69,12 +69,27 @@ compare after.hpct --format json --kernel few >json || fail "json"
 check "its own schema" grep -q '"schema":"hpct-advise-compare","version"' json
 check "a row in JSON" grep -q '"row":"advice".*"optimizer":"warp-balance".*"verdict":"inside"' json
 
+# Names from the program: nothing that a terminal obeys, and no line of their own.
+name='k\x1b[31m\nX'
+run raw <<<"launch $name 10 1000
+sample $name e00 500 SYNC/barrier
+sample $name e10 500 NONE/selected"
+for with in raw.hpct "raw.hpct --annotate" "--before raw.hpct --after raw.hpct" "--before raw.hpct --after before.hpct"; do
+	# shellcheck disable=SC2086
+	hpct-advise $with --binary "$binary" >text || fail "$with"
+	check "$with: the name, escaped" grep -qF "$name" text
+	same "$with: control characters" 0 "$(LC_ALL=C tr '\n' ' ' <text | LC_ALL=C grep -c '[[:cntrl:]]')"
+done
+
 code "one run alone" 2 hpct-advise --before before.hpct
 sentence "one run alone"
 mkdir empty
 code "the other alone, and no run here" 2 env -C empty hpct-advise --after ../after.hpct
 sentence "the other alone, and no run here"
-check "none of the advice is asked for" [ -z "$(compare after.hpct --kernel few --top 0 | grep 'nothing was advised')" ]
+compare after.hpct --kernel few --top 0 >text || fail "no advice"
+check "no advice: the kernel" grep -q '^few  10 launches of 1' text
+check "no advice: its stalls" grep -q '^   SYNC ' text
+same "none of the advice is asked for" 0 "$(grep -cE 'nothing was advised|Warp Balance' text)"
 code "a third run" 2 hpct-advise --before before.hpct --after after.hpct slow.hpct
 sentence "a third run"
 code "a run that is not there" 4 hpct-advise --before before.hpct --after none.hpct

@@ -73,6 +73,9 @@ for collector in "${collectors[@]}"; do
 		same "$collector $with: output" churned "$(cat out)"
 		told=$(hpct-slice churn.hpct --format tsv | grep -c 'Churn\.turn')
 		echo "$collector $with: $told samples"
+		case $collector in
+		Serial | G1 | Parallel) check "$collector $with: the machine was asked, and told of its methods" [ "$told" -gt 0 ] ;;
+		esac
 	done
 done
 check "no machine crashed" [ -z "$(ls hs_err* 2>/dev/null)" ]

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "blame/stalls/cause_chain.h"
+#include "timeline/code/gpu_code_internal.h"
 
 #define CODE 8u
 
@@ -129,10 +130,51 @@ static void test_budget(void **state)
 	assert_int_equal(fan_steps(4000), 0);
 }
 
+/* Two instructions of one line, whose file the line table names twice, stall longer than one of another line:
+ * through the barrier behind them the chain leads to their line, and there to the one that stalls more. */
+static void one_line_by_the_name_of_its_file(void **state)
+{
+	static const struct gpu_isa isa = {.vendor = GPU_VENDOR_NVIDIA};
+	char name[] = "a.cu", again[] = "a.cu";
+	struct gpu_line lines[] = {{.address = 0, .file = name, .line = 3},
+		{.address = 16, .file = "b.cu", .line = 3}, {.address = 32, .file = again, .line = 3},
+		{.address = 48, .file = name, .line = 4}};
+	struct gpu_code binary = {.has_lines = true, .lines = lines, .line_count = 4};
+	struct gpu_instruction instructions[4] = {{.guard = GPU_ALWAYS}, {.guard = GPU_ALWAYS},
+		{.guard = GPU_ALWAYS}, {.guard = GPU_ALWAYS, .kind = GPU_KIND_BARRIER}};
+	uint64_t addresses[] = {0, 16, 32, 48};
+	uint32_t first[] = {0, 0, 1, 2, 3}, before[] = {0, 1, 2};
+	struct cause_samples samples[4] = {{{0}}};
+	struct kernel_function function = {.is_kernel = true,
+		.samples = samples,
+		.code = {.binary = &binary,
+			.isa = &isa,
+			.instructions = instructions,
+			.addresses = addresses,
+			.count = 4,
+			.flow = {.instructions = instructions,
+				.count = 4,
+				.first_from = first,
+				.from = before,
+				.first_to = first,
+				.to = before}}};
+	struct cause_step found[CAUSE_CHAIN_MAX];
+
+	(void)state;
+	samples[0].all[STALL_GMEM] = 40;
+	samples[1].all[STALL_GMEM] = 50;
+	samples[2].all[STALL_GMEM] = 35;
+	assert_int_equal(cause_chain_find(&(struct kernel){0}, &function, 3, found), 1);
+	assert_int_equal(found[0].link, CAUSE_LINK_BARRIER);
+	assert_int_equal(found[0].at, 0);
+	assert_true(found[0].share > 0.59 && found[0].share < 0.61);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_strongest), cmocka_unit_test(test_weak),
-		cmocka_unit_test(test_loop), cmocka_unit_test(test_budget)};
+		cmocka_unit_test(test_loop), cmocka_unit_test(test_budget),
+		cmocka_unit_test(one_line_by_the_name_of_its_file)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,10 +14,16 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -200,20 +206,23 @@ static void test_files_stand_in_for_who_has_ended(void **state)
 
 /* What the kernel tells of each mapping of code, here as /proc/self/maps has it; inodes are `shift` higher.
  */
-static void mappings_tell(uint64_t shift)
+static void mappings_tell(uint32_t shift)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
 	char line[4352], path[4096];
 
 	assert_non_null(maps);
 	while (fgets(line, sizeof(line), maps)) {
-		unsigned long begin, offset, inode;
+		struct mapped_identity identity = {0};
+		unsigned long begin, offset;
 		char access[8];
 
-		if (sscanf(line, "%lx-%*x %7s %lx %*s %lu %4095s", &begin, access, &offset, &inode, path) ==
-				5 &&
-			access[2] == 'x')
-			remote_unwind_modules_mapped(&modules, begin, offset, inode + shift, path);
+		if (sscanf(line, "%lx-%*x %7s %lx %x:%x %" SCNu64 " %4095s", &begin, access, &offset,
+			    &identity.major, &identity.minor, &identity.inode, path) != 7 ||
+			access[2] != 'x')
+			continue;
+		identity.inode += shift;
+		remote_unwind_modules_mapped(&modules, begin, offset, &identity, path);
 	}
 	fclose(maps);
 }
@@ -230,7 +239,8 @@ static void test_mappings_stand_in_for_a_list(void **state)
 	child = ended_child();
 	modules = (struct remote_unwind_modules){.pid = (uint32_t)child, .files = &files};
 	for (unsigned i = 0; i < 5000; i++) /* a compiler's, at run time */
-		remote_unwind_modules_mapped(&modules, 4096 * (i + 1), 0, 0, "//anon");
+		remote_unwind_modules_mapped(
+			&modules, 4096 * (i + 1), 0, &(struct mapped_identity){0}, "//anon");
 	mappings_tell(1); /* other files stand at these paths by now */
 	remote_unwind_modules_read(&modules, &is_new);
 	assert_null(remote_unwind_modules_find(&modules, (uintptr_t)qsort));
@@ -246,6 +256,89 @@ static void test_mappings_stand_in_for_a_list(void **state)
 	assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
+static struct mapped_identity identity_of(int fd)
+{
+	struct stat status;
+
+	assert_int_equal(fstat(fd, &status), 0);
+	return (struct mapped_identity){
+		.inode = status.st_ino, .major = major(status.st_dev), .minor = minor(status.st_dev)};
+}
+
+/* An image of one segment, as a file. */
+static void image_write(int fd)
+{
+	const struct {
+		Elf64_Ehdr elf;
+		Elf64_Phdr segment;
+	} image = {{.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64},
+			   .e_phoff = sizeof(Elf64_Ehdr),
+			   .e_phentsize = sizeof(Elf64_Phdr),
+			   .e_phnum = 1},
+		{.p_type = PT_LOAD, .p_flags = PF_X, .p_vaddr = 4096, .p_filesz = 5000}};
+
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, &image, sizeof(image), 0), sizeof(image));
+}
+
+/* The same path and the same number of an inode, on another device. */
+static void test_a_file_of_another_device_is_another(void **state)
+{
+	static struct mapped_files files;
+	const uint32_t pids[2] = {0, 0};
+	int fd = memfd_create("mapped", MFD_CLOEXEC);
+	struct mapped_identity identity, other;
+	const struct mapped_file *file;
+	char path[40];
+
+	(void)state;
+	image_write(fd);
+	identity = other = identity_of(fd);
+	other.minor++;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_null(mapped_files_find(&files, pids, path, &other));
+	file = mapped_files_find(&files, pids, path, &identity);
+	assert_non_null(file);
+	assert_ptr_equal(mapped_files_find(&files, pids, path, &identity), file);
+	assert_null(mapped_files_find(&files, pids, path, &other)); /* nor the one that is open */
+	close(fd);
+	mapped_files_fini(&files);
+}
+
+/* A file that has got the number of one that was removed. */
+static void test_a_file_of_another_generation_is_another(void **state)
+{
+	static struct mapped_files files;
+	const uint32_t pids[2] = {0, 0};
+	char path[] = "/tmp/hpct-mapped-XXXXXX";
+	int fd = mkstemp(path);
+	struct mapped_identity identity;
+	struct statfs system;
+	uint32_t generation = 0;
+
+	(void)state;
+	image_write(fd);
+	identity = identity_of(fd);
+	assert_int_equal(fstatfs(fd, &system), 0);
+	if (ioctl(fd, FS_IOC_GETVERSION, &generation) || !generation ||
+		system.f_type == OVERLAYFS_SUPER_MAGIC) {
+		unlink(path);
+		print_message("the file system of /tmp tells no generations\n");
+		skip();
+	}
+	identity.generation = generation ^ 1u;
+	assert_null(mapped_files_find(&files, pids, path, &identity));
+	identity.generation = generation;
+	assert_non_null(mapped_files_find(&files, pids, path, &identity));
+	identity.generation = generation ^ 1u;
+	assert_null(mapped_files_find(&files, pids, path, &identity));
+	identity.generation = 0;
+	assert_non_null(mapped_files_find(&files, pids, path, &identity));
+	close(fd);
+	unlink(path);
+	mapped_files_fini(&files);
+}
+
 /* A file that is cut short while it is open gives an error, not zeros for what is gone. */
 static void test_a_file_that_is_cut_short_is_an_error(void **state)
 {
@@ -256,13 +349,13 @@ static void test_a_file_that_is_cut_short_is_an_error(void **state)
 	const struct mapped_file *file;
 	int own = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), fd = mkstemp(path);
 	ssize_t bytes = read(own, all, sizeof(all));
-	struct stat status;
+	struct mapped_identity identity;
 
 	(void)state;
 	assert_true(own >= 0 && fd >= 0 && bytes > 0);
 	assert_int_equal(write(fd, all, (size_t)bytes), bytes);
-	assert_int_equal(fstat(fd, &status), 0);
-	file = mapped_files_find(&files, pids, path, status.st_ino);
+	identity = identity_of(fd);
+	file = mapped_files_find(&files, pids, path, &identity);
 	assert_non_null(file);
 	assert_int_equal(mapped_file_read(file, file->segments[0].address, word, sizeof(word)), 0);
 	assert_memory_equal(word, all, sizeof(word));
@@ -289,17 +382,17 @@ static void test_a_segment_behind_all_addresses_is_none(void **state)
 		{.p_type = PT_LOAD, .p_flags = PF_X, .p_vaddr = UINT64_MAX - 100, .p_filesz = 5000}};
 	char path[] = "/tmp/hpct-mapped-XXXXXX";
 	int fd = mkstemp(path);
-	struct stat status;
+	struct mapped_identity identity;
 
 	(void)state;
 	image.elf.e_ident[EI_CLASS] = ELFCLASS64;
 	assert_true(fd >= 0);
 	assert_int_equal(pwrite(fd, &image, sizeof(image), 0), sizeof(image));
-	assert_int_equal(fstat(fd, &status), 0);
-	assert_null(mapped_files_find(&files, pids, path, status.st_ino));
+	identity = identity_of(fd);
+	assert_null(mapped_files_find(&files, pids, path, &identity));
 	image.segment.p_vaddr = 4096;
 	assert_int_equal(pwrite(fd, &image, sizeof(image), 0), sizeof(image));
-	assert_non_null(mapped_files_find(&files, pids, path, status.st_ino));
+	assert_non_null(mapped_files_find(&files, pids, path, &identity));
 	close(fd);
 	unlink(path);
 	mapped_files_fini(&files);
@@ -337,6 +430,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_who_has_ended_refuses_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_files_stand_in_for_who_has_ended, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_mappings_stand_in_for_a_list, set_up, tear_down),
+		cmocka_unit_test(test_a_file_of_another_device_is_another),
+		cmocka_unit_test(test_a_file_of_another_generation_is_another),
 		cmocka_unit_test(test_a_file_that_is_cut_short_is_an_error),
 		cmocka_unit_test(test_a_segment_behind_all_addresses_is_none),
 	};

@@ -113,11 +113,40 @@ static void test_threads_that_take_turns_are_not(void **state)
 	assert_true(llabs(ahead_ns()) <= (SOURCE_PERF_BELIEVED_MAX + 1) * PERIOD_NS);
 }
 
+/* A hypervisor takes the processor away: the event's clock goes on, the thread's does not. Then it is left
+ * alone. */
+static void test_hits_in_user_code_keep_to_the_clock(void **state)
+{
+	uint64_t alone_ns;
+
+	(void)state;
+	source_perf.kernel = false;
+	for (unsigned i = 0; i < HITS; i++) {
+		uint64_t own = PERIOD_NS - (uint64_t)(rand() % (PERIOD_NS / 2));
+
+		callchain(own, PERIOD_NS - own);
+		assert_true(llabs(ahead_ns()) <= PERIOD_NS);
+	}
+	alone_ns = thread.covered_ns;
+	for (unsigned i = 0; i < HITS; i++)
+		callchain(PERIOD_NS, 0);
+	assert_int_equal(thread.covered_ns - alone_ns, (uint64_t)HITS * PERIOD_NS); /* each is taken */
+	for (unsigned i = 0; i < HITS; i++) {
+		cpu_clock += 5 * PERIOD_NS / 2; /* two hits, which wait behind a tick */
+		thread.covered_ns = cpu_clock - cpu_clock % PERIOD_NS;
+		callchain(0, 0);
+		callchain(0, 0);
+		assert_true(llabs(ahead_ns()) <= PERIOD_NS / 2);
+	}
+	source_perf.kernel = true;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_a_thread_alone_is_believed, set_up),
 		cmocka_unit_test_setup(test_threads_that_take_turns_are_not, set_up),
+		cmocka_unit_test_setup(test_hits_in_user_code_keep_to_the_clock, set_up),
 	};
 
 	srand((unsigned)seed_take("source_perf", 31));

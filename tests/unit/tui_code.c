@@ -10,12 +10,14 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/unit/seed.h"
 #include "tui/code/code_arrows.h"
 #include "tui/code/code_move.h"
 #include "tui/code/code_sides.h"
+#include "tui/models/advice_page.h"
 
 #define COUNT 40u
 
@@ -59,6 +61,42 @@ static void end(struct world *world)
 {
 	code_lines_fini(&world->page.lines);
 	grid_fini(&world->grid);
+}
+
+/* Of a hundred files, most of them headers that are not on this machine, the only one that is there. */
+static void a_source_among_many_is_found(void **unused)
+{
+	static struct source source;
+	static char paths[100][64];
+	struct listing_file files[100] = {{NULL}};
+	struct code_page page = {.listing = {.files = files, .file_count = 100}};
+
+	(void)unused;
+	for (size_t i = 0; i < 100; i++) {
+		snprintf(paths[i], sizeof(paths[i]), "/nowhere/%zu.h", i);
+		files[i].path = paths[i];
+	}
+	assert_false(code_page_find_source(&page, &source));
+	files[99].path = __FILE__;
+	if (!source_open(&source, __FILE__))
+		skip(); /* built elsewhere */
+	assert_true(code_page_find_source(&page, &source));
+	assert_string_equal(source.file.asked, __FILE__);
+	source_fini(&source);
+}
+
+/* The text of advice escapes names; its kernel is asked for as the run has it. */
+static void the_kernel_of_advice_is_named_as_in_the_run(void **unused)
+{
+	const char *lines[] = {
+		"k\\x1b[31m\\n  x\\\\  36.13 us, 1.2 % of kernel time", "   1. Warp Balance: "};
+	struct advice_page page = {.lines = lines, .count = 2, .top = 1};
+	char name[32];
+
+	(void)unused;
+	assert_true(advice_page_top_kernel(&page, name, sizeof(name)));
+	assert_string_equal(name, "k\x1b[31m\n  x\\");
+	assert_false(advice_page_top_kernel(&page, name, 8));
 }
 
 static void put_samples(struct world *world, uint32_t at, enum stall stall, double samples)
@@ -327,6 +365,8 @@ static void heat_goes_through_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_source_among_many_is_found),
+		cmocka_unit_test(the_kernel_of_advice_is_named_as_in_the_run),
 		cmocka_unit_test(rows_have_headings_of_functions),
 		cmocka_unit_test(the_cursor_is_on_the_screen),
 		cmocka_unit_test(arrows_lead_to_causes),

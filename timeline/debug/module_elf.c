@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* module_elf.c - one ELF file: opening it, whatever its content, its sections, its build id. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <elfutils/libdwelf.h>
 
 #include "store/base/content_id.h"
+#include "store/base/regular_file.h"
 #include "timeline/debug/module_elf_internal.h"
 
 static int elf_begin_fd(struct module_elf *file, int fd, const char *path, struct error *error)
 {
-	struct stat status;
-
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
-		return error_set(error, ERROR_IO, "%s is not a regular file", path);
 	elf_version(EV_CURRENT);
 	file->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF) {
@@ -34,12 +29,13 @@ static int elf_begin_fd(struct module_elf *file, int fd, const char *path, struc
 
 int module_elf_open(struct module_elf *file, const char *path, struct error *error)
 {
-	/* O_NONBLOCK: a path of a recorded program may lead to a pipe by now. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	int rc;
+	struct stat status;
+	int fd = regular_file_open(path, 0, &status), rc;
 
 	memset(file, 0, sizeof *file);
 	file->fd = -1;
+	if (fd < 0 && errno == EINVAL)
+		return error_set(error, ERROR_IO, "%s is not a regular file", path);
 	if (fd < 0)
 		return error_set(error, ERROR_IO, "cannot open %s: %s", path, strerror(errno));
 	rc = elf_begin_fd(file, fd, path, error);

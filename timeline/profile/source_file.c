@@ -5,13 +5,13 @@
  */
 #include "timeline/profile/source_file.h"
 
-#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "store/base/regular_file.h"
 
 #define WALK_FILES_MAX 200000u /* of a directory with all below it */
 #define WALK_DESCRIPTORS 16
@@ -84,10 +84,9 @@ static void looked_at(struct source_file *source, const char *place)
 static bool try_path(struct source_file *source, const char *path)
 {
 	struct stat status;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = regular_file_open(path, 0, &status);
 
-	if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size >= 0 &&
-		status.st_size <= SOURCE_BYTES_MAX) {
+	if (fd >= 0 && status.st_size >= 0 && status.st_size <= SOURCE_BYTES_MAX) {
 		source->text = read_all(fd, (size_t)status.st_size);
 		if (source->text)
 			snprintf(source->found, sizeof(source->found), "%s", path);
@@ -209,19 +208,34 @@ static bool try_all_below(struct source_file *source, const char *directory, con
 	return false;
 }
 
+static bool is_deep(const char *directory)
+{
+	size_t size = strlen(directory);
+
+	return size > 2 && !strcmp(directory + size - 2, "/+");
+}
+
+bool source_file_walks(const struct source_file *source)
+{
+	for (size_t i = 0; i < source->directory_count; i++)
+		if (is_deep(source->directories[i]))
+			return true;
+	return false;
+}
+
 static bool try_directories(struct source_file *source, const char *path)
 {
 	char place[2 * SOURCE_PATH];
 
 	for (size_t i = 0; i < source->directory_count; i++) {
 		size_t size = strlen(source->directories[i]);
-		bool is_deep = size > 2 && !strcmp(source->directories[i] + size - 2, "/+");
+		bool with_all = is_deep(source->directories[i]);
 
-		snprintf(place, sizeof(place), "%.*s", (int)(is_deep ? size - 2 : size),
+		snprintf(place, sizeof(place), "%.*s", (int)(with_all ? size - 2 : size),
 			source->directories[i]);
-		if (is_deep ? try_all_below(source, place, path) : try_tails(source, place, path))
+		if (with_all ? try_all_below(source, place, path) : try_tails(source, place, path))
 			return true;
-		if (!is_deep && path[0] != '/') {
+		if (!with_all && path[0] != '/') {
 			snprintf(place, sizeof(place), "%s/%s", source->directories[i], path);
 			if (try_path(source, place))
 				return true;

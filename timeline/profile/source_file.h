@@ -40,6 +40,8 @@ void source_file_fini(struct source_file *source);
 int source_file_map(struct source_file *source, const char *from, const char *to);
 /* Adds a directory to the search, "DIR/+" with all below it. -1: no more entries. */
 int source_file_include(struct source_file *source, const char *directory);
+/* One of the directories is searched with all below it: each file that is not found costs a walk there. */
+bool source_file_walks(const struct source_file *source);
 /* Opens the file, unless it is open. False: not found, `looked` lists the places. */
 bool source_file_open(struct source_file *source, const char *path);
 /* A line, counted from 1, without its newline; its size in *size_bytes. */

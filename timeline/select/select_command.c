@@ -8,30 +8,14 @@
 #include <string.h>
 
 #include "store/base/arena.h"
-
-static bool is_plain(const char *value)
-{
-	return *value && !value[strspn(value,
-				 "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-")];
-}
+#include "timeline/base/shell_word.h"
 
 const char *select_word(const char *value, struct arena *arena)
 {
-	size_t size = 3;
-	char *word, *at;
+	size_t size = 4 * strlen(value) + 8; /* a byte becomes four at most */
+	char *word = arena_alloc(arena, size);
 
-	if (is_plain(value))
-		return value;
-	for (const char *c = value; *c; c++)
-		size += *c == '\'' ? 4 : 1;
-	word = at = arena_alloc(arena, size);
-	if (!word)
-		return NULL;
-	*at++ = '\'';
-	for (const char *c = value; *c; c++)
-		at = *c == '\'' ? stpcpy(at, "'\\''") : (*at = *c, at + 1);
-	strcpy(at, "'");
-	return word;
+	return word ? shell_word(word, size, value) : NULL;
 }
 
 /* Exact, without trailing zeros: "1.335886s". */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/base/shell_word.h"
 #include "timeline/stats/stats.h"
 #include "tui/code/code_page.h"
 #include "tui/models/advice_page.h"
@@ -18,24 +19,41 @@
 #include "tui/models/profile_page.h"
 #include "tui/views/views.h"
 
-/* " --streams 'EXPR'", or nothing where it is all of them; `expression` is freed. */
+/* " --streams 'EXPR'", or nothing where it is empty. */
+static void put_option(char *out, size_t size_bytes, const char *option, const char *value)
+{
+	size_t used = (size_t)snprintf(out, size_bytes, "%s", value[0] ? option : "");
+
+	if (value[0])
+		shell_word_quoted(out + used, size_bytes - used, value);
+}
+
+/* Nothing where it is all of them; `expression` is freed. */
 static void put_streams(char *out, size_t size_bytes, char *expression)
 {
-	bool is_some = expression && expression[0];
-
-	snprintf(out, size_bytes, "%s%s%s", is_some ? " --streams '" : "", is_some ? expression : "",
-		is_some ? "'" : "");
+	put_option(out, size_bytes, " --streams ", expression ? expression : "");
 	free(expression);
+}
+
+/* The run, as a word. */
+struct place {
+	char word[SESSION_MESSAGE];
+};
+
+static const char *put_run(struct place *place, const struct session *session)
+{
+	return shell_word(place->word, sizeof(place->word), run_path(session->run));
 }
 
 static void show_stats(struct session *session)
 {
 	char window[96], streams[SESSION_MESSAGE], depth[SESSION_DEPTH];
+	struct place run;
 
 	session_put_window(window, sizeof(window), session);
 	put_streams(streams, sizeof(streams), session_streams_expression(session));
 	session_depth_option(session, depth);
-	session_say(session, "hpct stats %s --time %s --depth %s --by %s%s%s", run_path(session->run), window,
+	session_say(session, "hpct stats %s --time %s --depth %s --by %s%s%s", put_run(&run, session), window,
 		depth, stats_by_name((enum stats_by)session->stats.by), streams,
 		profile_page_hidden(session) ? "   (:hide is the view's own)" : "");
 }
@@ -46,6 +64,7 @@ static void show_profile(struct session *session)
 	struct profile_page *page = profile_page_of(session);
 	bool is_merged = profile_page_is_merged(session);
 	char window[96], other[96] = "", note[192] = "", streams[SESSION_MESSAGE] = "";
+	struct place run, merged = {""};
 
 	if (!page)
 		return;
@@ -53,15 +72,16 @@ static void show_profile(struct session *session)
 	if (is_merged && !page->is_whole)
 		session_put_window(other, sizeof(other), session->compare->other);
 	if (page->threads[0])
-		snprintf(streams, sizeof(streams), " --streams '%s'", page->threads);
+		put_option(streams, sizeof(streams), " --streams ", page->threads);
 	else if (!page->is_whole && !is_merged)
 		put_streams(streams, sizeof(streams), profile_page_expression(session, page));
 	if (other[0])
 		snprintf(note, sizeof(note), "   (here of all rows, and of B %s)", other);
 	else if (profile_page_hidden(session))
 		strcpy(note, "   (:hide is the view's own)");
-	session_say(session, "hpct profile %s%s%s --view %s%s%s%s%s", run_path(session->run),
-		is_merged ? " --merge " : "", is_merged ? run_path(session->compare->other->run) : "",
+	session_say(session, "hpct profile %s%s%s --view %s%s%s%s%s", put_run(&run, session),
+		is_merged ? " --merge " : "",
+		is_merged ? put_run(&merged, session->compare->other) : merged.word,
 		profile_view_name(page->kind), page->is_whole ? "" : " --time ", page->is_whole ? "" : window,
 		streams, note);
 }
@@ -70,6 +90,7 @@ static void show_blame(struct session *session, bool is_gaps)
 {
 	struct blame_page *page = blame_page_of(session);
 	char window[96], streams[SESSION_MESSAGE], what[64], depth[SESSION_DEPTH], depth_option[40];
+	struct place run;
 
 	if (!page)
 		return;
@@ -87,64 +108,71 @@ static void show_blame(struct session *session, bool is_gaps)
 	} else
 		snprintf(what, sizeof(what), "--of %s --by %s", blame_page_name_of(page->of),
 			blame_page_name_by(page->by));
-	session_say(session, "hpct blame %s %s --time %s%s%s", run_path(session->run), what, window,
+	session_say(session, "hpct blame %s %s --time %s%s%s", put_run(&run, session), what, window,
 		depth_option, streams);
 }
 
 static void show_flame(struct session *session)
 {
 	struct flame_page *page = flame_page_of(session);
-	const char *metric;
-	char window[96];
+	const char *option;
+	char window[96], metric[SESSION_TEXT] = "", streams[SESSION_MESSAGE];
+	struct place run, other;
 
 	if (!page)
 		return;
 	if (page->before) {
-		session_say(session, "hpct diff %s %s --by path", run_path(session->run),
-			run_path(session->compare->other->run));
+		session_say(session, "hpct diff %s %s --by path", put_run(&run, session),
+			put_run(&other, session->compare->other));
 		return;
 	}
-	metric = flame_page_option(page);
+	option = flame_page_option(page);
+	if (option)
+		shell_word(metric, sizeof(metric), option);
+	put_option(streams, sizeof(streams), " --streams ", session->filter);
 	session_put_window(window, sizeof(window), session);
-	session_say(session, "hpct profile %s --flame%s%s%s --time %s%s%s%s", run_path(session->run),
-		page->is_bottom_up ? " --view bottom-up" : "", metric ? " --metric " : "",
-		metric ? metric : "", window, session->filter[0] ? " --streams '" : "", session->filter,
-		session->filter[0] ? "'" : "");
+	session_say(session, "hpct profile %s --flame%s%s%s --time %s%s", put_run(&run, session),
+		page->is_bottom_up ? " --view bottom-up" : "", option ? " --metric " : "", metric, window,
+		streams);
 }
 
 static void show_advice(struct session *session, const char *option, const char *kernel)
 {
-	char window[96];
+	char window[96], word[SESSION_MESSAGE];
+	struct place run;
 
 	session_put_window(window, sizeof(window), session);
-	session_say(session, "hpct advise %s%s --time %s%s%s%s", run_path(session->run), option, window,
-		kernel[0] ? " --kernel '" : "", kernel, kernel[0] ? "'" : "");
+	put_option(word, sizeof(word), " --kernel ", kernel);
+	session_say(session, "hpct advise %s%s --time %s%s", put_run(&run, session), option, window, word);
 }
 
 /* The stretches themselves: the list is of columns. */
 static void show_waits(struct session *session)
 {
 	char window[96], streams[SESSION_MESSAGE];
+	struct place run;
 
 	session_put_window(window, sizeof(window), session);
 	put_streams(streams, sizeof(streams), session_streams_expression(session));
 	session_say(session, "hpct slice %s --op blocked,sync --min %lluns --time %s%s",
-		run_path(session->run), (unsigned long long)session_columns_ns(session, 1), window, streams);
+		put_run(&run, session), (unsigned long long)session_columns_ns(session, 1), window, streams);
 }
 
 static void show_alike(struct session *session)
 {
 	char window[96], streams[SESSION_MESSAGE];
+	struct place run;
 
 	session_put_window(window, sizeof(window), session);
 	put_streams(streams, sizeof(streams), session_streams_expression(session));
 	session_say(
-		session, "hpct stats %s --by cluster --time %s%s", run_path(session->run), window, streams);
+		session, "hpct stats %s --by cluster --time %s%s", put_run(&run, session), window, streams);
 }
 
 void shell_command_show(struct session *session)
 {
 	const struct view *view = session->full ? session->full : session->pane;
+	struct place run;
 
 	if (view == &view_profile)
 		show_profile(session);
@@ -162,7 +190,7 @@ void shell_command_show(struct session *session)
 	else if (view == &view_alike)
 		show_alike(session);
 	else if (session->full == &view_info)
-		session_say(session, "hpct info %s", run_path(session->run));
+		session_say(session, "hpct info %s", put_run(&run, session));
 	else
 		show_stats(session);
 }

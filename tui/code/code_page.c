@@ -11,7 +11,7 @@
 #include "tui/models/advice_page.h"
 #include "tui/session/deadline.h"
 
-#define FILES_TRIED 8u /* of a kernel, until one is found */
+#define FILES_WALKED_FOR 8u /* of a kernel, until one is found */
 
 struct code_page *code_page_of(struct session *session)
 {
@@ -195,6 +195,16 @@ static void load(struct session *session, struct code_page *page)
 
 /* ---- sources ---- */
 
+bool code_page_find_source(const struct code_page *page, struct source *source)
+{
+	uint32_t most = source_file_walks(&source->file) ? FILES_WALKED_FOR : UINT32_MAX;
+
+	for (uint32_t i = 0; i < page->listing.file_count && i < most; i++)
+		if (source_open(source, page->listing.files[i].path))
+			return true;
+	return false;
+}
+
 /* Again after :map has told of another place. */
 static void look_for_sources(struct session *session, struct code_page *page)
 {
@@ -204,9 +214,7 @@ static void look_for_sources(struct session *session, struct code_page *page)
 	if (!source || page->searched == places)
 		return;
 	page->searched = places;
-	page->has_source = false;
-	for (uint32_t i = 0; i < page->listing.file_count && i < FILES_TRIED && !page->has_source; i++)
-		page->has_source = source_open(source, page->listing.files[i].path);
+	page->has_source = code_page_find_source(page, source);
 }
 
 struct source *code_page_source(struct session *session, struct code_page *page)

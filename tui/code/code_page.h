@@ -59,6 +59,9 @@ bool code_page_take(struct session *session, struct code_page *page);
 void code_page_set(struct code_page *page, uint32_t at);
 /* Puts it on a line of the same file, and on its hottest instruction, if it has any. */
 void code_page_set_line(struct code_page *page, uint32_t line);
+/* One of the kernel's files is found, those with most samples first. Where all below a directory is searched,
+ * only some are looked for. */
+bool code_page_find_source(const struct code_page *page, struct source *source);
 /* The text of the cursor's file; NULL: it was not found, or no line is known. */
 struct source *code_page_source(struct session *session, struct code_page *page);
 /* The sums of its lines. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "blame/advise/advise_text.h"
+#include "store/base/escape.h"
 #include "store/base/hash.h"
 #include "tui/session/deadline.h"
 
@@ -144,6 +145,20 @@ bool advice_page_step(struct advice_page *page, bool is_back)
 	return false;
 }
 
+/* As the run has it: the text escapes names. False: it does not fit. */
+static bool name_take(char *out, size_t size_bytes, const char *text, size_t size)
+{
+	struct store_bytes name = {0};
+	bool fits = escape_undo(&name, text, size) && !name.failed && name.size < size_bytes;
+
+	if (fits) {
+		memcpy(out, name.data, name.size);
+		out[name.size] = '\0';
+	}
+	store_bytes_fini(&name);
+	return fits;
+}
+
 /* "NAME  36.13 us, 1.2 % of kernel time" begins what is said of a kernel. */
 bool advice_page_top_kernel(const struct advice_page *page, char *out, size_t size_bytes)
 {
@@ -156,11 +171,7 @@ bool advice_page_top_kernel(const struct advice_page *page, char *out, size_t si
 		for (size_t i = 0; i + 1 < size; i++)
 			if (line[i] == ' ' && line[i + 1] == ' ')
 				end = line + i;
-		if (!end || (size_t)(end - line) >= size_bytes)
-			return false;
-		memcpy(out, line, (size_t)(end - line));
-		out[end - line] = '\0';
-		return true;
+		return end && name_take(out, size_bytes, line, (size_t)(end - line));
 	}
 	return false;
 }

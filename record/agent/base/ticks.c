@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,35 +16,44 @@
 #define LEAST_NS 1000000u
 #define SOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
-#define NEAR_NS 200u /* readings of the counter further apart were interrupted */
+#define NEAR_NS 200u	/* readings of the counter further apart were interrupted */
+#define SLEPT_NS 100000 /* no suspend of the system is as short; the readings of one moment are nearer */
 
 _Atomic uint64_t ticks_scale;
 
 static struct moment {
 	uint64_t clock_ns, ticks;
+	int64_t asleep_ns; /* how far the clock that goes on while the system is suspended is ahead */
 } first;
 static _Atomic bool is_begun, is_known; /* first */
+static atomic_flag is_measuring = ATOMIC_FLAG_INIT;
 
-static uint64_t clock_ns(void)
+static uint64_t read_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	vdso_clock_gettime(CLOCK_MONOTONIC, &now);
+	vdso_clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t clock_ns(void)
+{
+	return read_ns(CLOCK_MONOTONIC);
 }
 
 /* Of several readings the one that took least: others were interrupted in between. */
 static struct moment moment_now(void)
 {
-	struct moment best = {0, 0};
+	struct moment best = {0, 0, 0};
 	uint64_t least_ns = UINT64_MAX;
 
 	for (unsigned i = 0; i < 5; i++) {
-		uint64_t before_ns = clock_ns(), ticks = ticks_now(), after_ns = clock_ns();
+		uint64_t before_ns = clock_ns(), ticks = ticks_now(), awake_ns = read_ns(CLOCK_BOOTTIME),
+			 after_ns = clock_ns();
 
 		if (after_ns - before_ns < least_ns) {
 			least_ns = after_ns - before_ns;
-			best = (struct moment){before_ns + least_ns / 2, ticks};
+			best = (struct moment){before_ns, ticks, (int64_t)(awake_ns - before_ns)};
 		}
 	}
 	return best;
@@ -92,13 +102,20 @@ void ticks_leave(void)
 	atomic_store(&ticks_scale, 0);
 }
 
-void ticks_measure(void)
+/* The clock stood still meanwhile; the counter went on, or began anew. */
+static bool has_slept(const struct moment *now)
 {
-	struct moment now;
+	return llabs(now->asleep_ns - first.asleep_ns) > SLEPT_NS;
+}
 
-	if (!atomic_load(&is_known))
+static void measure(void)
+{
+	struct moment now = moment_now();
+
+	if (has_slept(&now)) {
+		first = now; /* a scale from before is still right */
 		return;
-	now = moment_now();
+	}
 	if (now.clock_ns < first.clock_ns + LEAST_NS || now.ticks <= first.ticks)
 		return;
 	atomic_store_explicit(&ticks_scale,
@@ -107,6 +124,16 @@ void ticks_measure(void)
 		memory_order_seq_cst);
 	if (!atomic_load(&is_known)) /* left meanwhile */
 		atomic_store(&ticks_scale, 0);
+}
+
+/* One thread at a time: it may put `first` anew. A fork child that begins while another thread measures keeps
+ * the scale of then. */
+void ticks_measure(void)
+{
+	if (!atomic_load(&is_known) || atomic_flag_test_and_set(&is_measuring))
+		return;
+	measure();
+	atomic_flag_clear(&is_measuring);
 }
 
 /* Of a thread that reads often: so it is not measured at each reading. */

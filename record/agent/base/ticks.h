@@ -20,7 +20,8 @@ extern _Atomic uint64_t ticks_scale __attribute__((visibility("hidden")));
 void ticks_begin(void);
 /* Before the program forbids itself the counter (PR_SET_TSC): it is not read again. */
 void ticks_leave(void);
-/* Measures the scale from there on: the longer ago, the better; not before 1 ms have passed. Any thread. */
+/* Measures the scale from there on: the longer ago, the better; not before 1 ms have passed. If the system
+ * was suspended meanwhile, during which the clock stands still, it begins anew from here. Any thread. */
 void ticks_measure(void);
 
 static inline uint64_t ticks_now(void)

@@ -370,7 +370,8 @@ static void pause_for(long ns)
 	REAL(nanosleep)(&time, NULL);
 }
 
-/* Once a walk has ended among Java's frames; then names what is met until the process ends. */
+/* Once a walk has ended among Java's frames; then names what is met until the machine ends, or a fault in its
+ * call: that leaves what was met since the last look. */
 static void trace_serve(struct object *vm, struct object *jvmti)
 {
 	struct object *jni;
@@ -378,9 +379,11 @@ static void trace_serve(struct object *vm, struct object *jvmti)
 	while (!java_trace_is_wanted())
 		pause_for(WANTED_LOOK_NS);
 	jni = attach(vm);
-	if (jni && trace_open(vm, jvmti, jni))
+	if (jni && trace_open(vm, jvmti, jni)) {
 		for (; java_trace_is_open(); pause_for(NAME_LOOK_NS))
 			methods_name(jvmti);
+		methods_name(jvmti);
+	}
 	if (jni)
 		detach(vm);
 }

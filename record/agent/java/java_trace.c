@@ -106,11 +106,51 @@ void java_trace_child(void)
 	way_back = NULL;
 }
 
-void java_trace_recover(void)
+/* SafeFetch32 and SafeFetchN: a load, and what its handler goes on with, which returns the other argument. Of
+ * newer machines in libjvm, of older ones (until 17) in code made at run time; neither has a symbol that is
+ * sure to be there. */
+#if defined(__x86_64__)
+static const struct {
+	uint8_t count, bytes[8];
+} safe_loads[] = {
+	{6, {0x8b, 0x07, 0xc3, 0x89, 0xf0, 0xc3}},	       /* mov (%rdi),%eax; ret; mov %esi,%eax; ret */
+	{8, {0x48, 0x8b, 0x07, 0xc3, 0x48, 0x89, 0xf0, 0xc3}}, /* the same of 64 bits */
+	{6, {0x8b, 0x37, 0x48, 0x8b, 0xc6, 0xc3}},	       /* mov (%rdi),%esi; mov %rsi,%rax; ret */
+	{7, {0x48, 0x8b, 0x37, 0x48, 0x8b, 0xc6, 0xc3}},
+};
+#else
+static const struct {
+	uint8_t count, bytes[16];
+} safe_loads[] = {
+	/* ldr w0,[x0]; ret; mov x0,x1; ret */
+	{16, {0x00, 0x00, 0x40, 0xb9, 0xc0, 0x03, 0x5f, 0xd6, 0xe0, 0x03, 0x01, 0xaa, 0xc0, 0x03, 0x5f,
+		     0xd6}},
+	{16, {0x00, 0x00, 0x40, 0xf9, 0xc0, 0x03, 0x5f, 0xd6, 0xe0, 0x03, 0x01, 0xaa, 0xc0, 0x03, 0x5f,
+		     0xd6}},
+	/* ldr w1,[x0]; mov x0,x1; ret */
+	{12, {0x01, 0x00, 0x40, 0xb9, 0xe0, 0x03, 0x01, 0xaa, 0xc0, 0x03, 0x5f, 0xd6}},
+	{12, {0x01, 0x00, 0x40, 0xf9, 0xe0, 0x03, 0x01, 0xaa, 0xc0, 0x03, 0x5f, 0xd6}},
+};
+#endif
+
+static bool is_safe_load(const void *context)
+{
+	uint64_t value[ARCH_REGISTERS];
+	uint8_t code[sizeof(safe_loads->bytes)];
+
+	arch_registers_read(context, value);
+	for (unsigned i = 0; i < sizeof(safe_loads) / sizeof(*safe_loads); i++)
+		if (safe_read(code, (const void *)(uintptr_t)value[ARCH_PC], safe_loads[i].count) &&
+			!memcmp(code, safe_loads[i].bytes, safe_loads[i].count))
+			return true;
+	return false;
+}
+
+void java_trace_recover(const void *context)
 {
 	jmp_buf *back = way_back;
 
-	if (!back)
+	if (!back || is_safe_load(context))
 		return;
 	way_back = NULL;
 	atomic_store(&is_open, false);

@@ -14,7 +14,8 @@
  * The call is not meant for others by its makers, and has crashed machines: it is made only under collectors
  * that stop the program's threads while they move objects (Serial, Parallel, G1), and only for a thread
  * of the machine, whose own state says that it is not passing from one state to another; a fault in it leads
- * back here, and it is never made again.
+ * back here, and it is never made again. Faults of the loads with which the machine tries whether memory can
+ * be read (its SafeFetch) are not meant: its own handler goes on behind them.
  */
 #ifndef RECORD_AGENT_JAVA_TRACE_H
 #define RECORD_AGENT_JAVA_TRACE_H
@@ -59,8 +60,9 @@ unsigned java_trace_join(const struct arch_registers *at, struct unwind_frame *f
 /* An id that java_trace_join was the first to see, which has no name yet; 0: none. Any thread. */
 uint64_t java_trace_next(void);
 
-/* From a handler of SIGSEGV: does not return if the fault came in the machine's call. */
-void java_trace_recover(void);
+/* From a handler of SIGSEGV, with its ucontext_t: does not return if the fault came in the machine's call and
+ * is not one that the handler of the machine, the next, expects. */
+void java_trace_recover(const void *context);
 
 /* In a fork child: its machine has lost its threads. */
 void java_trace_child(void);

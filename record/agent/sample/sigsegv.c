@@ -75,7 +75,7 @@ static void handle(int number, siginfo_t *info, void *context)
 {
 	struct sigsegv_handler to = program;
 
-	java_trace_recover();
+	java_trace_recover(context);
 	if (is_ours(info, context)) {
 		if (to.flags & SA_RESETHAND)
 			REAL(sigaction)(number, &installed, NULL);

@@ -92,12 +92,23 @@ static inline bool source_perf_is_one_period(struct thread *t, uint64_t now_ns)
 	return true;
 }
 
+/* A hit in user code stands for one period, but is left out where samples would get ahead of the thread's
+ * clock by more than half of one: a signal that is delivered late may come after the tick that took its time,
+ * and the event also counts what a hypervisor takes from the thread, which its clock leaves out. */
+static inline void source_perf_user_hit(struct thread *t, const ucontext_t *context, uint64_t now_ns)
+{
+	if (2 * source_perf_owed_ns(t) >= (int64_t)process.settings.period_ns)
+		sample_take(t, context, 1, now_ns);
+}
+
 /* The event has fired. */
 static inline void source_perf_hit(struct thread *t, const ucontext_t *context)
 {
 	uint64_t now_ns = process_handler_now_ns();
 
-	if (!source_perf.kernel || source_perf_is_one_period(t, now_ns))
+	if (!source_perf.kernel)
+		source_perf_user_hit(t, context, now_ns);
+	else if (source_perf_is_one_period(t, now_ns))
 		sample_take(t, context, 1, now_ns);
 	else
 		source_perf_owed_take(t, context, now_ns);
