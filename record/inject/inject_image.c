@@ -332,8 +332,8 @@ static bool frames_are_known(struct inject_image *image, int maps)
 			continue;
 		last = module;
 		if (!module || mapping_query(maps, u->frames[i].address, &found) || !found.is_executable ||
-			found.inode != module->inode || found.begin < module->cfi.begin ||
-			found.end > module->cfi.end)
+			!mapped_identity_is_same(&found.identity, &module->identity) ||
+			found.begin < module->cfi.begin || found.end > module->cfi.end)
 			return false;
 	}
 	return u->count;

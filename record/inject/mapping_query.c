@@ -39,7 +39,7 @@ int mapping_query(int maps, uint64_t address, struct mapping_query *found)
 		return errno;
 	*found = (struct mapping_query){.begin = question.begin,
 		.end = question.end,
-		.inode = question.inode,
+		.identity = {.inode = question.inode, .major = question.major, .minor = question.minor},
 		.is_closed = !(question.access & ACCESS_ANY),
 		.is_executable = question.access & ACCESS_EXECUTE,
 		.is_first_stack = !strcmp(name, FIRST_STACK)};

@@ -9,10 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "record/modules/mapped_files.h"
+
 struct mapping_query {
 	uint64_t begin, end;
-	uint64_t inode; /* of its file; 0: none */
-	bool is_closed; /* nobody may use it */
+	struct mapped_identity identity; /* of its file, less the generation; inode 0: none */
+	bool is_closed;			 /* nobody may use it */
 	bool is_executable;
 	bool is_first_stack; /* the main thread's */
 };
