@@ -254,8 +254,7 @@ void correlate_complete(struct gpu_process *process, struct store_writer *writer
 		return;
 	/* Where a call hangs the run goes on: whoever looks at it wants to see the present. */
 	oldest_ns = correlate->calls_open ? UINT64_MAX
-					  : correlate_launches_oldest(&correlate->launches,
-						    complete_ns - CORRELATE_UNMATCHED_NS);
+					  : correlate_launches_oldest(&correlate->launches, complete_ns);
 	complete_ns -= CORRELATE_LATE_NS;
 	if (oldest_ns < complete_ns)
 		complete_ns = oldest_ns;

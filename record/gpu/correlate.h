@@ -20,7 +20,9 @@
 #define CORRELATE_WAIT_NS UINT64_C(2000000000) /* how long an operation waits for its launch */
 #define CORRELATE_WAITING_MAX (1u << 16)
 #define CORRELATE_LATE_NS UINT64_C(1000000000) /* how long a GPU runtime may keep a finished operation */
-#define CORRELATE_UNMATCHED_NS UINT64_C(30000000000) /* how long an unmatched launch holds the watermark */
+#define CORRELATE_UNMATCHED_NS UINT64_C(30000000000) /* how long an unmatched kernel holds the watermark */
+#define CORRELATE_OTHERS_NS \
+	UINT64_C(3000000000) /* how much older than that any other launch may be to hold it */
 
 /* Registers a call on `stream` that launched `correlation`, with its span. `is_kernel`: the call launched
  * exactly one kernel, which is lost if its operation never arrives. Returns its link id, 0 if it has none. */
