@@ -17,7 +17,7 @@ test    g++ gfortran openmpi-bin libopenmpi-dev mpich libmpich-dev musl-tools xz
 test    golang-go zstd linux-perf otf2-tools rpm
 test    valgrind
 test    python3-numpy python3-pandas python3-venv python3-pip
-test    environment-modules flake8 python3-yaml python3-jinja2 qemu-user procps util-linux dwz gdb libdebuginfod1 clang-14 llvm-14 lld-14 bindfs rustc libomp-14-dev
+test    environment-modules flake8 python3-yaml python3-jinja2 qemu-user procps util-linux dwz gdb libdebuginfod1 clang-14 llvm-14 lld-14 clang-19 llvm-19 bindfs rustc libomp-14-dev
 aarch64 gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 aarch64 libdw-dev:arm64 libelf-dev:arm64 liblmdb-dev:arm64 libzstd-dev:arm64 zlib1g-dev:arm64 libncurses-dev:arm64 libiberty-dev:arm64
 aarch64 libxxhash-dev:arm64 libcapstone-dev:arm64 libcmocka-dev:arm64 libsqlite3-dev:arm64
