@@ -88,7 +88,8 @@ const struct optimizer optimizer_divergence = {.name = "divergence",
 	.judge = judge,
 	.hints = "A warp runs all ways that its threads take, one after another, with the other threads "
 		 "idle.\n"
-		 "1. Let whole warps go the same way: decide by the index divided by 32, or sort the work by "
+		 "1. Let whole warps go the same way: decide by the index divided by the warp's size, or "
+		 "sort the work by "
 		 "the "
 		 "way that it takes.\n"
 		 "2. Take what both ways have in common out of them; keep in them only a choice of values.\n"

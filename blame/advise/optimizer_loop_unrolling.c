@@ -19,7 +19,8 @@ static bool matches(
 #define ROUNDS 4.0 /* that compilers unroll where they do not know how many there are */
 
 /* Loads whose address is not made of what was loaded do not wait for each other: those of several rounds take
- * as long together as one does (Little's law), until memory is saturated. A barrier keeps rounds apart. */
+ * as long together as one does (Little's law), until memory is saturated. A barrier keeps rounds apart. Where
+ * a load is what waits, it needs the other one's value: a chain of pointers. */
 static double overlaps(const struct kernel_function *function, const struct cause *cause)
 {
 	const struct kernel_code *code = &function->code;
@@ -27,8 +28,8 @@ static double overlaps(const struct kernel_function *function, const struct caus
 	unsigned address = function->lanes.values[cause->define].kind;
 
 	if (cause->class != CAUSE_GLOBAL || code->instructions[cause->define].kind != GPU_KIND_LOAD ||
-		loop == LOOP_NONE || code->has_barrier[loop] || address == LANES_DATA ||
-		address == LANES_UNKNOWN)
+		code->instructions[cause->use].kind == GPU_KIND_LOAD || loop == LOOP_NONE ||
+		code->has_barrier[loop] || address == LANES_DATA || address == LANES_UNKNOWN)
 		return 0;
 	return 1 - 1 / ROUNDS;
 }

@@ -69,6 +69,14 @@ static double waits_of(const struct region *region, uint32_t at, struct executio
 	return part < UNEVEN_MOST ? own * (1 - part) / part : 0;
 }
 
+/* It ran once for all rounds of the barrier's loop: how often tells nothing of warps. */
+static bool is_before_rounds(const struct kernel_code *code, uint32_t at, uint32_t barrier)
+{
+	uint32_t rounds = code->loop_of[barrier];
+
+	return rounds != LOOP_NONE && !loop_is_in(&code->loops, code->loop_of[at], rounds);
+}
+
 double balance_uneven(
 	const struct kernel_function *function, uint32_t barrier, double period, struct parse_budget *budget)
 {
@@ -91,7 +99,8 @@ double balance_uneven(
 		for (uint32_t e = flow->first_from[now]; e < flow->first_from[now + 1]; e++) {
 			uint32_t from = flow->from[e], loop;
 
-			if (is_met[from] || flow->instructions[from].kind == GPU_KIND_BARRIER)
+			if (is_met[from] || flow->instructions[from].kind == GPU_KIND_BARRIER ||
+				is_before_rounds(code, from, barrier))
 				continue;
 			is_met[from] = true;
 			stack[depth++] = from;

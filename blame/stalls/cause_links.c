@@ -347,15 +347,19 @@ static struct gpu_set handed_over(
 	return set;
 }
 
+static int address_compare(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
 static bool is_pointed(struct gpu_code *binary, uint64_t start)
 {
 	size_t count;
 	const uint64_t *pointed = gpu_code_pointed(binary, &count);
 
-	for (size_t i = 0; i < count; i++)
-		if (pointed[i] == start)
-			return true;
-	return false;
+	return count && bsearch(&start, pointed, count, sizeof *pointed, address_compare);
 }
 
 static bool is_call_of(const struct kernel_code *code, uint32_t at, uint64_t start)
@@ -370,7 +374,7 @@ static void caller_take(const struct kernel_function *function, uint64_t start,
 {
 	struct dependency_slice *slice = NULL;
 
-	for (uint32_t i = 0; i < function->code.count; i++) {
+	for (uint32_t i = 0; i < function->code.count && !budget->spent; i++) {
 		const struct dependency *edges;
 		struct error ignored;
 		size_t count = 0;

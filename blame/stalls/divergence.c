@@ -10,7 +10,6 @@
 #include "blame/stalls/executions.h"
 #include "store/base/array.h"
 
-#define WARP 32.0
 #define STEPS_MAX (UINT64_C(1) << 24)	   /* instructions of ways that are walked, of a function */
 #define JOIN_STEPS_MAX (UINT64_C(1) << 26) /* likewise, of chains of joins: short steps */
 #define TURNS_LEAST 0.5			   /* of a loop's samples are in the ways */
@@ -229,19 +228,20 @@ static void shares_of(const struct finding *finding, const struct divergence_bra
 {
 	double both, error, all = ways[0].samples + ways[1].samples;
 	double least = fmin(ways[0].samples, ways[1].samples), most = all - least;
+	double threads = finding->lanes->machine.threads;
 	double unknown = least > 0 ? UNKNOWN_BOTH : UNKNOWN_ONE;
 	bool is_known;
 
 	for (unsigned w = 0; w < 2; w++) {
 		shares[w] = (struct shares){0.5, all > 0 ? least / all : 0, all > 0 ? most / all : 0};
 		if (least <= 0)
-			shares[w].high = 1 - 1 / WARP;
+			shares[w].high = 1 - 1 / threads;
 	}
 	if (taken->part == LANES_ONE || taken->part == LANES_ALL_BUT_ONE) {
 		unsigned one = taken->part == LANES_ONE ? 0 : 1;
 
-		shares[one] = (struct shares){1 - 1 / WARP, 0, 1 - 1 / WARP};
-		shares[!one] = (struct shares){0, 0, 1 / WARP};
+		shares[one] = (struct shares){1 - 1 / threads, 0, 1 - 1 / threads};
+		shares[!one] = (struct shares){0, 0, 1 / threads};
 	}
 	if (!branch->is_by_data)
 		return;

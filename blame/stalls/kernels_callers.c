@@ -75,6 +75,7 @@ static bool edge_add(struct callers *callers, uint64_t address, uint64_t target)
 	return true;
 }
 
+#define POINTED_EDGES_MAX (1u << 22)
 #define POINTED_MAX 256u /* more: which of them a call goes to is not known at all */
 
 /* A call through a pointer may go to each function whose address is taken. */
@@ -83,7 +84,7 @@ static int edges_read(struct callers *callers, struct error *error)
 	struct gpu_call *calls;
 	size_t count, pointed_count;
 	const uint64_t *pointed = gpu_code_pointed(callers->binary, &pointed_count);
-	bool ok = true;
+	bool ok = true, is_few = pointed_count <= POINTED_MAX;
 	int rc = gpu_code_calls(callers->binary, &calls, &count, error);
 
 	if (rc < 0)
@@ -91,9 +92,9 @@ static int edges_read(struct callers *callers, struct error *error)
 	for (size_t i = 0; i < count && ok; i++) {
 		if (calls[i].target)
 			ok = edge_add(callers, calls[i].address, calls[i].target);
-		for (size_t p = 0;
-			!calls[i].target && pointed_count <= POINTED_MAX && p < pointed_count && ok; p++)
+		for (size_t p = 0; !calls[i].target && is_few && p < pointed_count && ok; p++)
 			ok = edge_add(callers, calls[i].address, pointed[p]);
+		is_few &= callers->graph.edge_count <= POINTED_EDGES_MAX;
 	}
 	free(calls);
 	return ok ? 0 : error_memory(error);

@@ -367,7 +367,9 @@ static void note(struct finding *finding, const struct state *state, uint32_t i)
 
 	if (reaches_memory(in))
 		*to = value_of(finding, state, &finding->arithmetic[i].a);
-	else if (in->kind == GPU_KIND_CONTROL && strncmp(in->name, "s_cbranch_exec", 14) == 0)
+	else if (in->kind == GPU_KIND_CONTROL && strcmp(in->name, "s_cbranch_execz") == 0)
+		*to = negated(state->slots[EXEC]);
+	else if (in->kind == GPU_KIND_CONTROL && strcmp(in->name, "s_cbranch_execnz") == 0)
 		*to = state->slots[EXEC];
 	else if (in->kind == GPU_KIND_CONTROL && in->guard != GPU_ALWAYS) {
 		*to = in->is_guard_uniform ? same(0, true) : state->slots[GPU_PREDICATE + in->guard];
@@ -475,7 +477,11 @@ static void begin_with(const struct finding *finding, struct state *state, bool 
 		state->slots[r] = is_kernel || r >= GPU_UNIFORM ? same(0, true) : unknown(LANES_UNKNOWN);
 	if (!is_kernel || isa->vendor != GPU_VENDOR_AMD)
 		return;
-	state->slots[0] = special_of(finding, GPU_SPECIAL_THREAD_X);
+	/* Later ones pack all three into one register: where rows are shorter than a wave, not only the
+	 * lowest bits of it differ. */
+	state->slots[0] = isa->machine >> 16 != AMD_GCN && finding->block[0] % finding->threads
+				  ? stepping(1, 0, false)
+				  : special_of(finding, GPU_SPECIAL_THREAD_X);
 	if (isa->machine >> 16 == AMD_GCN) {
 		state->slots[1] = special_of(finding, GPU_SPECIAL_THREAD_Y);
 		state->slots[2] = special_of(finding, GPU_SPECIAL_THREAD_Z);

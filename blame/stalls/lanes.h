@@ -13,7 +13,8 @@
  * Control dependence is ignored: what differs only by the way that a thread came counts as the same.
  *
  * AMD's branches are the same for all threads of a wave; which of them are active stands in EXEC, and a
- * branch is taken where none is. So a branch by EXEC has the value of the condition that EXEC was made of.
+ * branch is taken where none is, or where one is. So a branch by EXEC has the value of the condition that
+ * EXEC was made of, turned round where those go on that are active.
  */
 #ifndef BLAME_LANES_H
 #define BLAME_LANES_H
@@ -52,7 +53,8 @@ struct lanes {
 	uint32_t count;
 	struct lanes_machine machine;
 	/* [count] Of an access to memory its address; of a branch under a predicate whether it is taken; of
-	 * all others kind LANES_NONE. AMD's: whether a thread is active at a branch by EXEC. */
+	 * all others kind LANES_NONE. AMD's, by EXEC: whether a thread has nothing to do on the way that goes
+	 * on. */
 	struct lanes_value *values;
 };
 

@@ -147,6 +147,6 @@ bool shared_barrier_place(
 
 	kernel_code_arithmetic(code, at, &in);
 	value = sum_of(operand_value(&evaluation, at, &in.a), operand_value(&evaluation, at, &in.b));
-	*place = value.sum + in.offset;
+	*place = (int64_t)((uint64_t)value.sum + (uint64_t)in.offset);
 	return value.is_met && *place > 0 && !dependency_slice_is_cut(slice);
 }

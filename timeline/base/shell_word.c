@@ -13,7 +13,7 @@ static bool is_plain(const char *text)
 	static const char plain[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+=,-";
 
-	return *text && !text[strspn(text, plain)];
+	return *text && *text != '=' && !text[strspn(text, plain)]; /* zsh replaces a word `=name` */
 }
 
 /* Bytes of the character at `text`, that a terminal shows; 0: it is to be escaped. */

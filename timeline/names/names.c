@@ -62,6 +62,8 @@ static bool function_find(struct names_module *module, uint64_t offset, struct l
 	if (module->dwarf)
 		extent_of_debug(module, offset);
 	answer.stretch = (struct symbol_stretch){0, UINT64_MAX};
+	answer.source = NAMES_FROM_NOTHING; /* else functions without symbols are not looked for */
+	answer.scope_count = 0;
 	if (!module->extent.range_count && names_symbols_find(module, offset, &answer, NULL))
 		return false;
 	*function = module->extent;
