@@ -74,9 +74,10 @@ static bool is_overlaid(int fd)
 /* False: the file system does not tell, and so it is taken for the same. */
 static bool is_other_generation(int fd, uint64_t generation)
 {
-	uint32_t own = 0;
+	uint64_t own = 0; /* most write four bytes, a daemon of FUSE as many as the request says: eight */
 
-	return generation && !ioctl(fd, FS_IOC_GETVERSION, &own) && own && own != (uint32_t)generation;
+	return generation && !ioctl(fd, FS_IOC_GETVERSION, &own) && (uint32_t)own &&
+	       (uint32_t)own != (uint32_t)generation;
 }
 
 /* A file system of several volumes (btrfs) has a device for each, which its mappings do not tell. */

@@ -197,7 +197,7 @@ void outside_target_free(struct outside *outside, struct outside_target *target)
 /* Brings the modules up to date. False: the process cannot be read. */
 bool outside_target_modules(struct outside_target *target, uint64_t now_ns);
 /* True if the process executes something else by now, or has ended; its exec's record may be yet to come. */
-bool outside_target_has_left(const struct outside_target *target);
+bool outside_target_has_left(struct outside_target *target);
 /* Slot of a module in the shared table; UNWIND_NO_SLOT: it is full. NULL: code outside all modules. */
 uint32_t outside_target_slot(struct outside_target *target, struct remote_unwind_module *module);
 

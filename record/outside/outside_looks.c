@@ -65,7 +65,7 @@ static bool path_look(struct outside *outside, struct outside_thread *thread, ui
 		return false;
 	}
 	inject_thread_registers(&stopped, &registers);
-	bytes = remote_unwind_read_some(thread->target->pid, registers.value[ARCH_SP], stack, sizeof(stack));
+	bytes = remote_unwind_read_some(thread->tid, registers.value[ARCH_SP], stack, sizeof(stack));
 	python = outside_python_take(outside, thread, clock_now_ns());
 	inject_thread_release(&stopped);
 	if (python == OUTSIDE_PYTHON_DROP)
@@ -142,8 +142,8 @@ static bool is_readable(struct outside_target *target)
 {
 	uint64_t word;
 
-	return target->modules.count &&
-	       !remote_unwind_read(target->pid, target->modules.list[0].cfi.begin, &word, sizeof(word));
+	return target->modules.count && !remote_unwind_read(target->modules.pid,
+						target->modules.list[0].cfi.begin, &word, sizeof(word));
 }
 
 int outside_looks_begin(struct outside *outside)

@@ -128,9 +128,23 @@ static uint64_t program_of(uint32_t pid)
 	return bytes ? store_hash64(vector, bytes, 0) | 1 : 0;
 }
 
-bool outside_target_has_left(const struct outside_target *target)
+bool outside_target_has_left(struct outside_target *target)
 {
-	return target->program && program_of(target->modules.pid) != target->program;
+	uint64_t now;
+	uint32_t living;
+
+	if (!target->program)
+		return false;
+	errno = 0;
+	now = program_of(target->modules.pid);
+	if (now == target->program || (!now && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)))
+		return false;
+	/* It may be the thread alone that has ended. */
+	living = proc_read_living(target->pid);
+	if (!living || living == target->modules.pid || program_of(living) != target->program)
+		return true;
+	target->modules.pid = living;
+	return false;
 }
 
 /* "PID (name) state ..." in /proc/PID/stat, field 28. */

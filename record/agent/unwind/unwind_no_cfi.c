@@ -540,6 +540,7 @@ enum step unwind_step_no_cfi(struct unwinder *u, uint64_t pc, bool leaf, bool wa
 	const struct unwind_rule *rule = unwind_cache_entry(u, pc);
 	bool is_read_first = !u->space.is_go && (rule->slot != UNWIND_NO_SLOT || rule->kind == RULE_MADE);
 	enum unwind_go_after after = UNWIND_GO_ON;
+	bool follows;
 	enum step step;
 
 	if (rule->slot == UNWIND_NO_SLOT && u->space.told_find && unwind_step_told(u, pc, was_exact)) {
@@ -554,8 +555,10 @@ enum step unwind_step_no_cfi(struct unwinder *u, uint64_t pc, bool leaf, bool wa
 		return STEP_ON;
 	if (is_read_first && step_prologue_scan(u, pc, was_exact, false))
 		return STEP_ON;
+	/* Once a chain has been followed the registers are not those of the last frame. */
+	follows = unwind_chain_goes_on(u, u->registers.value[ARCH_FP]);
 	step = step_guess(u, pc, leaf, exact);
-	if (step == STEP_PARTIAL &&
+	if (step == STEP_PARTIAL && !follows &&
 		(step_made(u, pc, was_exact) || step_as_read(u, pc) || step_standing(u, pc, was_exact)))
 		step = STEP_ON;
 	return step;

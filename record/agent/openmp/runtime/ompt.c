@@ -159,14 +159,21 @@ static void sync_region_wait(
 	STAY;
 }
 
-static int (*set_callback)(int, ompt_function);
+static int (*set_callback)(int, ompt_function); /* of the first runtime */
+
+#if defined(__x86_64__)
+#define IS_ORDERED true
+#else
+#define IS_ORDERED false
+#endif
+
+static _Atomic bool is_told; /* the wait for a group's tasks */
 
 /* Only the wait for a group's tasks is told by this one: a program without groups is spared two calls at each
- * barrier. Several threads may do so at once. */
+ * barrier. Several threads may do so at once. The runtime stores the function, then that there is one; other
+ * threads read both in the other order: only where stores and loads keep theirs may it come late. */
 static void groups_begin(void)
 {
-	static _Atomic bool is_told;
-
 	if (atomic_load_explicit(&is_told, memory_order_acquire))
 		return;
 	set_callback(OMPT_SYNC_REGION_WAIT, (ompt_function)sync_region_wait);
@@ -288,11 +295,19 @@ static int initialize(ompt_function (*lookup)(const char *), int device, union o
 		{OMPT_NEST_LOCK, (ompt_function)nest_lock}, {OMPT_TASK_CREATE, (ompt_function)task_create},
 		{OMPT_TASK_SCHEDULE, (ompt_function)task_schedule}};
 
+	int (*set)(int, ompt_function) = (int (*)(int, ompt_function))lookup("ompt_set_callback");
+	bool is_second = set_callback && set_callback != set; /* Intel's beside LLVM's */
+
 	(void)device, (void)tool;
-	set_callback = (int (*)(int, ompt_function))lookup("ompt_set_callback");
-	for (size_t i = 0; set_callback && i < sizeof(callbacks) / sizeof(*callbacks); i++)
-		set_callback(callbacks[i].which, callbacks[i].function);
-	return set_callback != NULL;
+	for (size_t i = 0; set && i < sizeof(callbacks) / sizeof(*callbacks); i++)
+		set(callbacks[i].which, callbacks[i].function);
+	if (set && (is_second || !IS_ORDERED))
+		set(OMPT_SYNC_REGION_WAIT, (ompt_function)sync_region_wait);
+	if (is_second || !IS_ORDERED)
+		atomic_store(&is_told, true); /* the first one may be gone */
+	if (!set_callback)
+		set_callback = set;
+	return set != NULL;
 }
 
 static void finalize(union ompt_data *tool)

@@ -455,13 +455,14 @@ static struct openmp_record *opening(struct openmp_thread *o, const struct openm
 		       : NULL;
 }
 
-/* A worker of LLVM's learns that the region before has ended right ahead of the next one's begin. */
-static uint64_t begin_of(struct thread *t)
+/* As a rule a worker of LLVM's learns that the region before has ended right ahead of the next one's begin,
+ * and one reading serves both. After a region with tasks it learns that at once: long before. */
+static uint64_t begin_of(struct thread *t, const struct openmp_team *team)
 {
 	uint64_t left_ns = t->openmp.left_ns;
 
 	t->openmp.left_ns = 0;
-	return left_ns ? left_ns : now_of(t);
+	return left_ns > atomic_load_explicit(&team->begin_ns, memory_order_relaxed) ? left_ns : now_of(t);
 }
 
 void region_begin(struct region_body *body, struct openmp_team *team, uint32_t threads, uint64_t address)
@@ -481,7 +482,7 @@ void region_begin(struct region_body *body, struct openmp_team *team, uint32_t t
 	open = opening(&t->openmp, team);
 	if (!open) /* the others arrive first, as a rule: their line comes while this one works */
 		arch_prefetch_write(&team->arrivals);
-	now_ns = open ? atomic_load_explicit(&team->begin_ns, memory_order_relaxed) : begin_of(t);
+	now_ns = open ? atomic_load_explicit(&team->begin_ns, memory_order_relaxed) : begin_of(t, team);
 	if (t->openmp.is_idle)
 		idle_end(t, now_ns);
 	if (!is_opener(&t->openmp, team))
