@@ -18,8 +18,8 @@ static struct correlate *correlate_of(struct gpu_process *process)
 	return process->correlate;
 }
 
-uint64_t correlate_launch(struct gpu_process *process, uint64_t correlation, uint32_t stream, bool is_kernel,
-	const struct store_record *call)
+uint64_t correlate_launch(struct gpu_process *process, uint64_t correlation, uint32_t stream,
+	enum correlate_work work, const struct store_record *call)
 {
 	static uint64_t links; /* unique in this collector's store */
 	struct correlate *correlate = correlation ? correlate_of(process) : NULL;
@@ -33,8 +33,9 @@ uint64_t correlate_launch(struct gpu_process *process, uint64_t correlation, uin
 	launch->end_ns = call->end_ns;
 	launch->context = call->context;
 	launch->stream = stream;
-	launch->is_kernel = is_kernel;
-	process->kernels_pending += is_kernel;
+	launch->is_queued = work != CORRELATE_UNQUEUED;
+	launch->is_kernel = work == CORRELATE_KERNEL;
+	process->kernels_pending += launch->is_kernel;
 	process->launches++;
 	return launch->link;
 }
@@ -254,7 +255,8 @@ void correlate_complete(struct gpu_process *process, struct store_writer *writer
 		return;
 	/* Where a call hangs the run goes on: whoever looks at it wants to see the present. */
 	oldest_ns = correlate->calls_open ? UINT64_MAX
-					  : correlate_launches_oldest(&correlate->launches, complete_ns);
+					  : correlate_launches_oldest(&correlate->launches,
+						    complete_ns - CORRELATE_UNMATCHED_NS);
 	complete_ns -= CORRELATE_LATE_NS;
 	if (oldest_ns < complete_ns)
 		complete_ns = oldest_ns;

@@ -20,14 +20,18 @@
 #define CORRELATE_WAIT_NS UINT64_C(2000000000) /* how long an operation waits for its launch */
 #define CORRELATE_WAITING_MAX (1u << 16)
 #define CORRELATE_LATE_NS UINT64_C(1000000000) /* how long a GPU runtime may keep a finished operation */
-#define CORRELATE_UNMATCHED_NS UINT64_C(30000000000) /* how long an unmatched kernel holds the watermark */
-#define CORRELATE_OTHERS_NS \
-	UINT64_C(3000000000) /* how much older than that any other launch may be to hold it */
+#define CORRELATE_UNMATCHED_NS UINT64_C(30000000000) /* how long an unmatched launch holds the watermark */
 
-/* Registers a call on `stream` that launched `correlation`, with its span. `is_kernel`: the call launched
- * exactly one kernel, which is lost if its operation never arrives. Returns its link id, 0 if it has none. */
-uint64_t correlate_launch(struct gpu_process *process, uint64_t correlation, uint32_t stream, bool is_kernel,
-	const struct store_record *call);
+enum correlate_work {
+	CORRELATE_UNQUEUED, /* none in a queue: nothing waits for its operation */
+	CORRELATE_QUEUED,
+	CORRELATE_KERNEL /* exactly one kernel, which is lost if its operation never arrives */
+};
+
+/* Registers a call on `stream` that launched `correlation`, with its span. Returns its link id, 0 if it has
+ * none. */
+uint64_t correlate_launch(struct gpu_process *process, uint64_t correlation, uint32_t stream,
+	enum correlate_work work, const struct store_record *call);
 
 /* What a library said of the kernel that `correlation` launched: the span's attributes and bytes become the
  * kernel's, too. Returns the launch's link id, 0: there is no such launch. */

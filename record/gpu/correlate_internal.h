@@ -18,6 +18,7 @@ struct correlate_launch {
 	uint32_t context, stream;
 	uint32_t older; /* number of the next older launch in its chain */
 	bool is_matched;
+	bool is_queued;	 /* it put work into a queue */
 	bool is_kernel;	 /* one, for certain */
 	bool is_untimed; /* its operation came without times */
 	bool is_open;	 /* correlate_calls.c has a span of it open */
@@ -41,17 +42,15 @@ struct correlate_launches {
 	uint64_t page, mixed;	 /* the page of chains last looked up, and its hash */
 	uint64_t seed;		 /* of the hash, see hash_seed.h */
 	uint64_t first, next;
-	uint64_t unmatched;	   /* number of the first launch that still waits for an operation */
-	uint64_t unmatched_kernel; /* of the first one that starts a kernel for certain */
+	uint64_t unmatched; /* number of the first launch that still waits for an operation */
 };
 
 /* Adds a launch; the caller fills in all but the chain's fields. NULL: no memory, the launch is dropped. */
 struct correlate_launch *correlate_launches_add(struct correlate_launches *launches, uint64_t correlation);
 /* NULL: unknown. Valid until the next add. */
 struct correlate_launch *correlate_launches_find(struct correlate_launches *launches, uint64_t correlation);
-/* Begin of the oldest launch whose operation may still come with a time before `now_ns`; UINT64_MAX: none.
- * Times do not go back from call to call. */
-uint64_t correlate_launches_oldest(struct correlate_launches *launches, uint64_t now_ns);
+/* Begin of the oldest unmatched launch of work that began at or after `since_ns`; UINT64_MAX: none. */
+uint64_t correlate_launches_oldest(struct correlate_launches *launches, uint64_t since_ns);
 /* Walks the kernels that never came, oldest first, those side by side as one: since the first one's launch
  * until the operation of the next launch ended, STORE_OPEN_NS: none followed. *number begins at 0. False: no
  * more. */

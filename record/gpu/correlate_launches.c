@@ -94,8 +94,6 @@ struct correlate_launch *correlate_launches_add(struct correlate_launches *launc
 		launches->first++;
 		if (launches->unmatched < launches->first)
 			launches->unmatched = launches->first;
-		if (launches->unmatched_kernel < launches->first)
-			launches->unmatched_kernel = launches->first;
 	}
 	launch = launch_at(launches, (uint32_t)launches->next);
 	launch->correlation = correlation;
@@ -126,34 +124,16 @@ struct correlate_launch *correlate_launches_find(struct correlate_launches *laun
 	return NULL;
 }
 
-static bool holds(const struct correlate_launch *launch, uint64_t kernels_ns, uint64_t others_ns)
+uint64_t correlate_launches_oldest(struct correlate_launches *launches, uint64_t since_ns)
 {
-	return !launch->is_matched && launch->begin_ns >= (launch->is_kernel ? kernels_ns : others_ns);
-}
+	while (launches->unmatched < launches->next) {
+		const struct correlate_launch *launch = launch_at(launches, (uint32_t)launches->unmatched);
 
-static uint64_t oldest(
-	struct correlate_launches *launches, uint64_t *number, uint64_t kernels_ns, uint64_t others_ns)
-{
-	for (; *number < launches->next; ++*number) {
-		const struct correlate_launch *launch = launch_at(launches, (uint32_t)*number);
-
-		if (holds(launch, kernels_ns, others_ns))
+		if (launch->is_queued && !launch->is_matched && launch->begin_ns >= since_ns)
 			return launch->begin_ns;
+		launches->unmatched++;
 	}
 	return UINT64_MAX;
-}
-
-/* Some calls never have an operation: a driver makes its own when it starts, an allocation may be served from
- * a pool. What has one is told soon, unless a kernel that runs keeps it in its buffer; and that buffer was
- * opened shortly before the kernel was launched. */
-uint64_t correlate_launches_oldest(struct correlate_launches *launches, uint64_t now_ns)
-{
-	uint64_t kernels_ns = now_ns < CORRELATE_UNMATCHED_NS ? 0 : now_ns - CORRELATE_UNMATCHED_NS;
-	uint64_t others_ns = oldest(launches, &launches->unmatched_kernel, kernels_ns, UINT64_MAX);
-
-	others_ns = others_ns < now_ns ? others_ns : now_ns;
-	others_ns = others_ns < CORRELATE_OTHERS_NS ? 0 : others_ns - CORRELATE_OTHERS_NS;
-	return oldest(launches, &launches->unmatched, kernels_ns, others_ns);
 }
 
 bool correlate_launches_missing(

@@ -157,6 +157,13 @@ bool drain_lost_take(struct drain *drain, const struct event_lost *lost)
 	return true;
 }
 
+static enum correlate_work work_of(const struct event_launch *launch)
+{
+	if (launch->h.flags & EVENT_F_UNQUEUED)
+		return CORRELATE_UNQUEUED;
+	return launch->h.flags & EVENT_F_KERNEL ? CORRELATE_KERNEL : CORRELATE_QUEUED;
+}
+
 /* Writes the call as a span of the thread and registers it with the correlator. */
 bool drain_launch_take(struct drain *drain, const struct event_launch *launch)
 {
@@ -168,7 +175,7 @@ bool drain_launch_take(struct drain *drain, const struct event_launch *launch)
 		.what = STORE_OP_LAUNCH};
 	if (span->end_ns < span->begin_ns)
 		span->end_ns = span->begin_ns;
-	span->link = correlate_launch(&drain->process->gpu, launch->correlation, drain->ring->stream,
-		launch->h.flags & EVENT_F_KERNEL, span);
+	span->link = correlate_launch(
+		&drain->process->gpu, launch->correlation, drain->ring->stream, work_of(launch), span);
 	return true;
 }

@@ -98,7 +98,8 @@ enum event_node {
 #define EVENT_F_LAST 4u		/* the record that carries the rest of the CPU clock */
 #define EVENT_F_SAVED 8u	/* its weight includes samples that were skipped, on other paths */
 #define EVENT_F_UNPUBLISHED 16u /* carries weight of samples whose paths were never published */
-#define EVENT_F_KERNEL 32u /* launch of exactly one kernel, which is lost if its operation never arrives */
+#define EVENT_F_KERNEL 32u   /* launch of exactly one kernel, which is lost if its operation never arrives */
+#define EVENT_F_UNQUEUED 64u /* launch that puts no work into a queue: none may come */
 
 #define EVENT_MODULE_RESERVED 0xffffffffu /* EVENT_NODE.module: offset is an enum store_frame */
 

@@ -44,7 +44,7 @@ static void sent_launch(struct fixture *f, struct sent *sent, uint32_t number)
 {
 	struct store_record call = {.begin_ns = 2000, .end_ns = 2010, .context = sent->path};
 
-	sent->link = correlate_launch(&f->process, 1 + number, f->thread, false, &call);
+	sent->link = correlate_launch(&f->process, 1 + number, f->thread, CORRELATE_QUEUED, &call);
 	assert_true(sent->link);
 }
 

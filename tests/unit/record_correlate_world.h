@@ -85,7 +85,7 @@ static inline uint64_t launch(struct fixture *f, uint64_t correlation, uint64_t 
 {
 	struct store_record call = {.begin_ns = time_ns, .end_ns = time_ns + 10, .context = f->path};
 
-	return correlate_launch(&f->process, correlation, f->thread, false, &call);
+	return correlate_launch(&f->process, correlation, f->thread, CORRELATE_QUEUED, &call);
 }
 
 static inline void operation_put(struct fixture *f, const struct event_gpu *like)

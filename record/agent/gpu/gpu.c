@@ -216,6 +216,11 @@ void gpu_kernel_launched(uint64_t correlation, uint64_t begin_ns)
 	kernel_last = correlation;
 }
 
+void gpu_unqueued(uint64_t correlation, uint64_t begin_ns)
+{
+	launch_put(correlation, begin_ns, EVENT_F_UNQUEUED);
+}
+
 uint64_t gpu_kernel_last(void)
 {
 	uint64_t correlation = kernel_last;

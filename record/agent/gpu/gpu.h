@@ -173,6 +173,9 @@ void gpu_launched(uint64_t correlation, uint64_t begin_ns);
 /* The same of a call that has started one kernel for certain: where its operation never comes, it is counted
  * as lost. */
 void gpu_kernel_launched(uint64_t correlation, uint64_t begin_ns);
+/* The same of a call that has put no work into a queue, but may have records of memory: nobody waits for an
+ * operation of it. */
+void gpu_unqueued(uint64_t correlation, uint64_t begin_ns);
 /* Called after each launch, with the path's node in the calling thread's tree; NULL: nobody asks. */
 struct thread;
 extern void (*gpu_launch_watch)(struct thread *t, uint32_t node);

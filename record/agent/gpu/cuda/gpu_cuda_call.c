@@ -19,6 +19,7 @@ enum call {
 	CALL_LAUNCH,	  /* starts an operation */
 	CALL_KERNEL,	  /* starts one kernel */
 	CALL_LAUNCH_WAIT, /* ... and waits for it */
+	CALL_MEMORY,	  /* allocates or frees */
 	CALL_WAIT_EVENT,
 	CALL_WAIT_STREAM,
 	CALL_WAIT_CONTEXT,
@@ -113,21 +114,21 @@ static const struct {
 	{"cuMemcpyAtoH", CALL_LAUNCH_WAIT},
 	{"cuMemcpy", CALL_LAUNCH},
 	{"cuMemset", CALL_LAUNCH},
-	{"cuMemAllocHost", CALL_LAUNCH},
-	{"cuMemAlloc", CALL_LAUNCH},
-	{"cuMemFree", CALL_LAUNCH},
-	{"cuMemHostAlloc", CALL_LAUNCH},
-	{"cuMemHostRegister", CALL_LAUNCH},
-	{"cuMemHostUnregister", CALL_LAUNCH},
-	{"cuMemCreate", CALL_LAUNCH},
-	{"cuMemRelease", CALL_LAUNCH},
+	{"cuMemAllocHost", CALL_MEMORY},
+	{"cuMemAlloc", CALL_MEMORY},
+	{"cuMemFree", CALL_MEMORY},
+	{"cuMemHostAlloc", CALL_MEMORY},
+	{"cuMemHostRegister", CALL_MEMORY},
+	{"cuMemHostUnregister", CALL_MEMORY},
+	{"cuMemCreate", CALL_MEMORY},
+	{"cuMemRelease", CALL_MEMORY},
 	{"cuMemPrefetch", CALL_LAUNCH},
 	{"cuMemBatch", CALL_LAUNCH},
-	{"cuArrayCreate", CALL_LAUNCH},
-	{"cuArray3DCreate", CALL_LAUNCH},
-	{"cuArrayDestroy", CALL_LAUNCH},
-	{"cuMipmappedArrayCreate", CALL_LAUNCH},
-	{"cuMipmappedArrayDestroy", CALL_LAUNCH},
+	{"cuArrayCreate", CALL_MEMORY},
+	{"cuArray3DCreate", CALL_MEMORY},
+	{"cuArrayDestroy", CALL_MEMORY},
+	{"cuMipmappedArrayCreate", CALL_MEMORY},
+	{"cuMipmappedArrayDestroy", CALL_MEMORY},
 	{"cuStreamBeginCapture", CALL_CAPTURE},
 	{"cuStreamEndCapture", CALL_CAPTURE_END},
 	{"cuStreamWaitEvent", CALL_STREAM_WAIT},
@@ -218,7 +219,7 @@ static bool wait_queue(const CUpti_CallbackData *data, enum call call, struct gp
 static void loaded(uint64_t correlation, uint64_t begin_ns)
 {
 	if (current.has_loaded)
-		gpu_launched(correlation, begin_ns);
+		gpu_unqueued(correlation, begin_ns);
 	/* With whole graphs CUPTI does not report compiles; most code is precompiled. */
 	gpu_call(cuda.tells_compiles || cuda.whole_graphs ? STORE_OP_LOAD : STORE_OP_COMPILE, begin_ns, 0,
 		GPU_MEMORY_UNKNOWN, NULL);
@@ -309,7 +310,10 @@ static void call_returned(const CUpti_CallbackData *data, enum call call, uint64
 		memory_order_relaxed);
 	if (call == CALL_CAPTURE || call == CALL_CAPTURE_END)
 		capture_note(call, result);
-	else if (call == CALL_KERNEL && result == CUDA_SUCCESS && !atomic_load(&captures))
+	else if (call == CALL_MEMORY ||
+		 (call <= CALL_LAUNCH_WAIT && (result != CUDA_SUCCESS || atomic_load(&captures))))
+		gpu_unqueued(data->correlationId, begin_ns);
+	else if (call == CALL_KERNEL)
 		gpu_kernel_launched(data->correlationId, begin_ns);
 	else if (call <= CALL_LAUNCH_WAIT)
 		gpu_launched(data->correlationId, begin_ns);
@@ -336,7 +340,7 @@ static void driver_called(CUpti_CallbackId id, const CUpti_CallbackData *data)
 		current.begin_ns = *data->correlationData = gpu_now_ns();
 		current.correlation = data->correlationId;
 		current.has_loaded = false;
-		if (call == CALL_LAUNCH || call == CALL_KERNEL) {
+		if (call == CALL_LAUNCH || call == CALL_KERNEL || call == CALL_MEMORY) {
 			cuda_pc_launch(data->context, data->contextUid);
 			cuda_util_launch(data->context, data->contextUid);
 		}
