@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# gil.py [ROUNDS] - who holds Python's lock while others want it: `holder` calls C without giving the lock away, 20 ms a
-# round (default 40), in `planted`; `waiter` wants it all that time, and when it has it, sleeps at once. Prints the
-# numbers of both threads.
+# gil.py [ROUNDS] - who holds Python's lock while others want it: `holder`, in the main thread, calls C without giving the
+# lock away, 20 ms a round (default 40), in `planted`; `waiter` wants it all that time, and when it has it, sleeps at
+# once. There is no third thread. Prints the numbers of both.
 #
 # What the trace must show: the waiter waits for the holder alone, 99 % of the time for what `planted` does
 # (`hpct-blame --of gil`), about 20 ms a round: spans `gil`, each one wait, not 5 ms of it.
@@ -33,12 +33,11 @@ def waiter():
 
 
 def main():
-    threads = [threading.Thread(target=f) for f in (holder, waiter)]
-    for thread in threads:
-        thread.start()
-    print(*(thread.native_id for thread in threads))
-    for thread in threads:
-        thread.join()
+    thread = threading.Thread(target=waiter)
+    thread.start()
+    print(threading.main_thread().native_id, thread.native_id)
+    holder()
+    thread.join()
 
 
 if __name__ == "__main__":
