@@ -135,15 +135,18 @@ lanes() { # KERNEL : rows of its samples from stdin
 	} >"$1.samples"
 	rm -rf "$1.hpct"
 	hpct-import --from gpu-samples "$1.samples" --binary "$gpu/amd_lanes-gfx90a.co" -o "$1.hpct" || fail "import $1"
-	hpct-advise "$1.hpct" --format tsv | tsv '$c["rank"] == 1 && $c["hotspot"] == 0 { print $c["optimizer"] }'
+	hpct-advise "$1.hpct" --format tsv | tsv '
+		$c["kernel"] == "'"$1"'" { is_there = 1 }
+		$c["rank"] == 1 && $c["hotspot"] == 0 { said = $c["optimizer"] }
+		END { print said ? said : is_there ? "nothing" : "no kernel" }'
 }
 same "far apart" memory-transactions "$(lanes strided <<<"0x2758 WAITCNT 9000
 0x2758 issued 3
 0x2744 issued 3
 0x275c issued 3")"
-check "beside each other: not that" [ "$(lanes coalesced <<<"0x265c WAITCNT 9000
+same "beside each other" nothing "$(lanes coalesced <<<"0x265c WAITCNT 9000
 0x265c issued 3
-0x2644 issued 3")" != memory-transactions ]
+0x2644 issued 3")"
 same "columns of a tile" shared-memory "$(lanes column <<<"0x2878 WAITCNT 900
 0x2878 issued 30
 0x2864 issued 30
@@ -151,6 +154,6 @@ same "columns of a tile" shared-memory "$(lanes column <<<"0x2878 WAITCNT 900
 same "neighbours go different ways" divergence "$(lanes neighbours <<<"0x2a70 issued 900
 0x2a68 issued 900
 0x2a54 issued 9")"
-check "whole waves: not that" [ "$(lanes waves <<<"0x2b74 issued 900
+same "whole waves" wave-tail "$(lanes waves <<<"0x2b74 issued 900
 0x2b6c issued 900
-0x2b58 issued 9")" != divergence ]
+0x2b58 issued 9")"

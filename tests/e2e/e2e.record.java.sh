@@ -12,7 +12,7 @@ public class Hot {
 	static long outer(double seconds) {
 		java.lang.management.ThreadMXBean clock = java.lang.management.ManagementFactory.getThreadMXBean();
 		long end = clock.getCurrentThreadCpuTime() + (long) (seconds * 1e9), s = 0;
-		while (clock.getCurrentThreadCpuTime() < end) s += inner(200000) + maps(20000);
+		while (clock.getCurrentThreadCpuTime() < end) s += inner(400000) + maps(20000);
 		return s;
 	}
 	public static void main(String[] a) {
@@ -56,7 +56,7 @@ for with in "" --java; do
 		same "without --java: no name" 0 "$(hpct-slice java.hpct --format tsv | grep -c 'Hot\.inner')"
 		continue
 	fi
-	check "inner: $(share_of java ';Hot[.]inner') %" calc "$(share_of java ';Hot[.]inner') > 5"
+	check "inner: $(share_of java ';Hot[.]inner') %" calc "$(share_of java ';Hot[.]inner') > 20"
 	check "the library's: $(share_of java ';Hot[.]maps;.*java[.]util[.]HashMap[.]') %" calc "$(share_of java ';Hot[.]maps;.*java[.]util[.]HashMap[.]') > 2"
 	check "code without a name: $(share_of java 'anonymous code') %" calc "$(share_of java 'anonymous code') < 2"
 	same "a thread for us is none of the program's" 0 "$(hpct-info java.hpct --streams --format tsv | grep -c 'hpct-java')"
