@@ -347,25 +347,10 @@ static struct gpu_set handed_over(
 	return set;
 }
 
-static int address_compare(const void *left, const void *right)
-{
-	const uint64_t *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
-static bool is_pointed(struct gpu_code *binary, uint64_t start)
-{
-	size_t count;
-	const uint64_t *pointed = gpu_code_pointed(binary, &count);
-
-	return count && bsearch(&start, pointed, count, sizeof *pointed, address_compare);
-}
-
 static bool is_call_of(const struct kernel_code *code, uint32_t at, uint64_t start)
 {
 	return code->calls[at] == start ||
-	       (code->calls[at] == KERNEL_CODE_POINTER && is_pointed(code->binary, start));
+	       (code->calls[at] == KERNEL_CODE_POINTER && gpu_code_is_pointed(code->binary, start));
 }
 
 /* Where a function that calls `start` computes these registers. */

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/base/hash.h"
+
 size_t proc_read(uint32_t pid, const char *name, char *text, size_t room)
 {
 	char path[96];
@@ -64,4 +66,12 @@ uint32_t proc_read_living(uint32_t pid)
 	if (list)
 		closedir(list);
 	return found;
+}
+
+uint64_t proc_read_program(uint32_t pid)
+{
+	char vector[1024];
+	size_t bytes = proc_read(pid, "auxv", vector, sizeof(vector));
+
+	return bytes ? store_hash64(vector, bytes, 0) | 1 : 0;
 }

@@ -17,4 +17,8 @@ char proc_read_state(uint32_t pid, uint32_t tid);
  * have ended. */
 uint32_t proc_read_living(uint32_t pid);
 
+/* Names the program that the process executes: the kernel gives each one an auxiliary vector of its own, with
+ * addresses that are random; a child of fork has its parent's. 0: it cannot be read (errno), or has ended. */
+uint64_t proc_read_program(uint32_t pid);
+
 #endif

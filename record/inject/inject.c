@@ -120,7 +120,7 @@ static int thread_try(
 	if (reason)
 		return reason;
 	inject_thread_registers(thread, &registers);
-	reason = inject_image_is_stale(image);
+	reason = inject_image_is_stale(image) ? ESTALE : 0;
 	if (!reason && !may_be_inside(image, thread) && inject_image_loader_is_free(image) &&
 		inject_image_is_safe(image, &registers, thread->call)) {
 		reason = inject_image_verify(image);

@@ -309,12 +309,9 @@ bool inject_image_loader_is_free(const struct inject_image *image)
 	       (!locks[0].lock && !locks[1].lock);
 }
 
-int inject_image_is_stale(const struct inject_image *image)
+bool inject_image_is_stale(const struct inject_image *image)
 {
-	char now[sizeof(image->auxiliary)];
-	size_t bytes = proc_read(image->pid, "auxv", now, sizeof(now));
-
-	return bytes != image->auxiliary_bytes || memcmp(now, image->auxiliary, bytes) != 0 ? ESTALE : 0;
+	return proc_read_program(image->pid) != image->program;
 }
 
 /* Where the kernel tells of single mappings: false where it does not, or one is not what it was. */
@@ -369,7 +366,7 @@ int inject_image_open(struct inject_image *image, uint32_t pid, const char *name
 
 	*image = (struct inject_image){.pid = pid, .modules = {.pid = pid}};
 	/* Before all that is found by it: a program that is replaced meanwhile is not taken for this one. */
-	image->auxiliary_bytes = proc_read(pid, "auxv", image->auxiliary, sizeof(image->auxiliary));
+	image->program = proc_read_program(pid);
 	reason = remote_unwind_modules_read(&image->modules, &is_new);
 	if (reason)
 		return error_set(error, ERROR_USAGE, "process %u (%s) cannot be read: %s", pid, name,

@@ -19,8 +19,7 @@ struct inject_range {
 /* Addresses are those of the process. */
 struct inject_image {
 	uint32_t pid;
-	char auxiliary[1024]; /* the kernel's auxiliary vector: where this program lies */
-	size_t auxiliary_bytes;
+	uint64_t program; /* proc_read_program() */
 	struct remote_unwind_modules modules;
 	struct unwinder *unwinder;
 	uint64_t load;	      /* dlopen */
@@ -38,8 +37,8 @@ struct inject_image {
 int inject_image_open(struct inject_image *image, uint32_t pid, const char *name, struct error *error);
 void inject_image_close(struct inject_image *image);
 
-/* 0 while it is still the program whose addresses these are; else ESTALE. */
-int inject_image_is_stale(const struct inject_image *image);
+/* The process executes another program than the one whose addresses these are. */
+bool inject_image_is_stale(const struct inject_image *image);
 /* With a thread stopped: the same, and with the same modules where its frames are, which inject_image_is_safe
  * has just walked; else they are read anew. 0, or an errno: ESTALE, or EAGAIN where only modules are new. */
 int inject_image_verify(struct inject_image *image);

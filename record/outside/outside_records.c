@@ -335,7 +335,6 @@ static void mapping_take(struct outside *outside, const struct mapped_record *ma
 {
 	struct outside_target *target = outside_target_find(outside, id->pid, id->time_ns);
 	const char *name = mapped_name(mapped, bytes);
-
 	const struct mapped_identity identity = {
 		mapped->inode, mapped->major, mapped->minor, mapped->generation};
 

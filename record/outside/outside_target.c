@@ -17,7 +17,6 @@
 
 #include "record/base/clock.h"
 #include "record/base/proc_read.h"
-#include "store/base/hash.h"
 #include "store/ring/handshake.h"
 
 #define NAMES_AT (RINGS_AT + (uint64_t)EVENT_RINGS_MAX * EVENT_RING_STRIDE)
@@ -118,16 +117,6 @@ static void shared_fill(
 	identity_fill(target, like);
 }
 
-/* The kernel gives each program that a process executes an auxiliary vector of its own, with addresses that
- * are random; a child of fork has its parent's. 0: it cannot be read, or has ended. */
-static uint64_t program_of(uint32_t pid)
-{
-	char vector[1024];
-	size_t bytes = proc_read(pid, "auxv", vector, sizeof(vector));
-
-	return bytes ? store_hash64(vector, bytes, 0) | 1 : 0;
-}
-
 bool outside_target_has_left(struct outside_target *target)
 {
 	uint64_t now;
@@ -136,12 +125,12 @@ bool outside_target_has_left(struct outside_target *target)
 	if (!target->program)
 		return false;
 	errno = 0;
-	now = program_of(target->modules.pid);
+	now = proc_read_program(target->modules.pid);
 	if (now == target->program || (!now && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)))
 		return false;
 	/* It may be the thread alone that has ended. */
 	living = proc_read_living(target->pid);
-	if (!living || living == target->modules.pid || program_of(living) != target->program)
+	if (!living || living == target->modules.pid || proc_read_program(living) != target->program)
 		return true;
 	target->modules.pid = living;
 	return false;
@@ -219,7 +208,7 @@ struct outside_target *outside_target_new(struct outside *outside, const struct 
 	target->modules.is_gone = outside_records_exec(outside, birth->pid, birth->begin_ns);
 	target->program = like			    ? like->program
 			  : target->modules.is_gone ? 0
-						    : program_of(target->modules.pid);
+						    : proc_read_program(target->modules.pid);
 	target->modules.is_gone |= outside_target_has_left(target);
 	target->generation = birth->generation;
 	target->begin_ns = birth->begin_ns;

@@ -53,6 +53,7 @@ bool gpu_code_target(struct gpu_code *code, uint64_t jump, uint32_t i, uint64_t 
 uint64_t gpu_code_linked(struct gpu_code *code, uint64_t address);
 /* Functions that a call through a pointer may go to: those whose address the binary stores or moves. */
 const uint64_t *gpu_code_pointed(struct gpu_code *code, size_t *count);
+bool gpu_code_is_pointed(struct gpu_code *code, uint64_t function);
 
 struct gpu_call {
 	uint64_t address, target; /* target 0: through a pointer, or unknown */

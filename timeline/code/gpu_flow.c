@@ -379,6 +379,14 @@ const uint64_t *gpu_code_pointed(struct gpu_code *code, size_t *count)
 	return code->pointed;
 }
 
+bool gpu_code_is_pointed(struct gpu_code *code, uint64_t function)
+{
+	size_t count;
+	const uint64_t *pointed = gpu_code_pointed(code, &count);
+
+	return count && bsearch(&function, pointed, count, sizeof *pointed, address_compare);
+}
+
 static bool call_add(struct gpu_call **calls, size_t *count, uint64_t address, uint64_t target)
 {
 	/* Room doubles at each power of two. */

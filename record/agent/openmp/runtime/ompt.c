@@ -294,7 +294,6 @@ static int initialize(ompt_function (*lookup)(const char *), int device, union o
 		{OMPT_MUTEX_ACQUIRED, (ompt_function)mutex_acquired},
 		{OMPT_NEST_LOCK, (ompt_function)nest_lock}, {OMPT_TASK_CREATE, (ompt_function)task_create},
 		{OMPT_TASK_SCHEDULE, (ompt_function)task_schedule}};
-
 	int (*set)(int, ompt_function) = (int (*)(int, ompt_function))lookup("ompt_set_callback");
 	bool is_second = set_callback && set_callback != set; /* Intel's beside LLVM's */
 

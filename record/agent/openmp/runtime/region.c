@@ -422,8 +422,8 @@ void region_close(struct openmp_team *team)
 
 	if (!t || !t->uses_openmp || !is_opener(o, team))
 		return; /* of a fork child's parent: its memory is not there */
-	arch_prefetch_write(
-		&team->arrivals); /* from the last one: it takes as long as what comes before its use */
+	/* It comes from the last one, which takes as long as what is done before its use. */
+	arch_prefetch_write(&team->arrivals);
 	o->team_count = (uint32_t)(team - o->teams);
 	for (bool is_open = true; is_open && atomic_load(&o->depth); openmp_pop(o)) {
 		const struct openmp_record *record = &o->records[atomic_load(&o->depth) - 1];
