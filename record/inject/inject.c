@@ -44,7 +44,6 @@ struct process {
 	int connection; /* to its agent; -1: none */
 	uint32_t agent; /* its agent's thread; 0: not known */
 	bool was_loaded;
-	bool is_stale; /* it became another program before a thread was made to load the agent */
 };
 
 struct inject {
@@ -188,6 +187,18 @@ static int thread_seek(
 	return EAGAIN;
 }
 
+/* A clause of why the main thread comes nowhere, or "". */
+static const char *standstill(uint32_t pid)
+{
+	char place[64] = "";
+
+	if (proc_read_state(pid, pid) != 'D' || !proc_read(pid, "wchan", place, sizeof(place)))
+		return "";
+	return strstr(place, "vfork") || strstr(place, "clone") || strstr(place, "_fork")
+		       ? ": the main one waits for a child of vfork to execute a program"
+		       : ": the main one waits in the kernel for what does not come (state D in ps)";
+}
+
 static int seek_refusal(const struct process *process, int reason, struct error *error)
 {
 	uint32_t pid = process->began.pid;
@@ -197,8 +208,8 @@ static int seek_refusal(const struct process *process, int reason, struct error 
 		return error_set(error, ERROR_USAGE,
 			"no thread of process %u (%s) came to a place in 5 seconds where it holds no lock of "
 			"its "
-			"C library; try again, or leave out --inject",
-			pid, process->name);
+			"C library%s; try again, or leave out --inject",
+			pid, process->name, standstill(pid));
 	case EPERM:
 	case EACCES:
 		return error_set(error, ERROR_USAGE,
@@ -332,8 +343,7 @@ static int load(struct inject *inject, struct inject_image *image, struct proces
 				 ? answer_await(image, &order, thread.tid, inject->listener, &until_ns)
 				 : INJECT_UNANSWERED;
 	}
-	process->is_stale = reason == ESTALE;
-	if (process->is_stale || !is_called)
+	if (reason == ESTALE || !is_called)
 		return seek_refusal(process, reason, error);
 	process->began.tid = thread.tid;
 	process->began.stood_ns = until_ns > since_ns ? until_ns - since_ns : 0;
@@ -388,7 +398,7 @@ static int begin_await(struct inject *inject, struct process *process, struct er
 				 process->began.pid, process->name, message.text);
 }
 
-/* A process that has just become another program has no libc yet. */
+/* A program that has just begun has no libc yet. */
 static int image_open(struct inject_image *image, const struct process *process, struct error *error)
 {
 	int result = 0;
@@ -397,30 +407,44 @@ static int image_open(struct inject_image *image, const struct process *process,
 		result = inject_image_open(image, process->began.pid, process->name, error);
 		if (!result)
 			break;
-		poll(NULL, 0, SEEK_MS);
+		poll(NULL, 0, SEEK_MS << i);
 	}
 	return result;
 }
 
-static int process_begin(struct inject *inject, struct process *process, struct error *error)
+static int program_begin(struct inject *inject, struct process *process, struct error *error)
 {
 	static struct inject_image image;
+	int result = inject_check(process->began.pid, inject->plan.agent, error);
+
+	if (!result)
+		result = image_open(&image, process, error);
+	if (!result) {
+		result = load(inject, &image, process, false, error);
+		inject_image_close(&image);
+	}
+	return result;
+}
+
+/* What was found of a program that is another one meanwhile holds for neither. */
+static int process_begin(struct inject *inject, struct process *process, struct error *error)
+{
 	uint32_t pid = process->began.pid;
-	int result;
+	int result = 0;
 
 	proc_read(pid, "comm", process->name, sizeof(process->name));
 	process->name[strcspn(process->name, "\n")] = '\0';
-	result = inject_check(pid, inject->plan.agent, error);
-	for (unsigned i = 0; i < PROGRAMS_MOST && !result; i++) {
-		result = image_open(&image, process, error);
-		if (result)
-			return result;
-		result = load(inject, &image, process, false, error);
-		inject_image_close(&image);
-		if (!process->is_stale)
+	for (unsigned i = 0; i < PROGRAMS_MOST; i++) {
+		uint64_t program = proc_read_program(pid);
+
+		result = program_begin(inject, process, error);
+		if (!result)
 			break;
-		if (i + 1 < PROGRAMS_MOST)
-			result = 0;
+		poll(NULL, 0, SEEK_MS); /* in exec it is still the one before */
+		if (proc_read_program(pid) == program)
+			break;
+		if (proc_read_state(pid, pid))
+			seek_refusal(process, ESTALE, error);
 	}
 	process->was_loaded = !result;
 	return result ? result : begin_await(inject, process, error);

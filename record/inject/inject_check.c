@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <linux/kcmp.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,8 @@
 #include "record/agent/sample/source.h"
 #include "record/base/proc_read.h"
 
+#define LOOKS_MOST 6u
+#define LOOK_MS 2
 #define OUTSIDE "; leave out --inject to measure it from outside"
 
 struct look {
@@ -24,6 +27,7 @@ struct look {
 	char name[32];
 	char status[4096];
 	bool has_agent; /* the library is in it, since an earlier recording */
+	bool is_young;	/* its loader has not mapped the C library yet */
 };
 
 static unsigned long long status_number(const struct look *look, const char *key, int base)
@@ -40,6 +44,16 @@ static int refuse(const struct look *look, struct error *error, const char *why)
 }
 
 /* ---- its state ---- */
+
+/* A cgroup that is frozen; the kernel's two ways to hold its threads. */
+static bool is_frozen(uint32_t pid, char state)
+{
+	char place[64];
+
+	return proc_read(pid, "wchan", place, sizeof(place)) &&
+	       (!strcmp(place, "__refrigerator") || !strcmp(place, "do_freezer_trap") ||
+		       (state == 'S' && !strcmp(place, "get_signal")));
+}
 
 static int state_check(const struct look *look, struct error *error)
 {
@@ -61,6 +75,10 @@ static int state_check(const struct look *look, struct error *error)
 	if (state == 'T' || state == 't')
 		return refuse(
 			look, error, "it is stopped; let it go on first (kill -CONT), or leave out --inject");
+	if (is_frozen(look->pid, state))
+		return refuse(look, error,
+			"its cgroup is frozen (a container that is paused); let it go on first, or leave out "
+			"--inject");
 	if (status_number(look, "\nSeccomp:", 10))
 		return refuse(look, error,
 			"it is in a sandbox (seccomp) that may end it for the agent's calls" OUTSIDE);
@@ -110,6 +128,7 @@ static int maps_check(struct look *look, struct error *error)
 	free(line);
 	if (result)
 		return result;
+	look->is_young = has_loader && !has_libc;
 	return has_loader && has_libc
 		       ? 0
 		       : refuse(look, error, "it is static, or its C library is not GNU's" OUTSIDE);
@@ -199,25 +218,48 @@ static int thread_check(const struct look *look, struct error *error)
 			: 0;
 }
 
-int inject_check(uint32_t pid, const char *agent, struct error *error)
+static int look_check(struct look *look, const char *agent, struct error *error)
 {
-	struct look look = {.pid = pid};
 	int result;
 
-	if (!proc_read(pid, "status", look.status, sizeof(look.status)))
-		return error_set(error, ERROR_USAGE, "process %u has ended", pid);
-	proc_read(pid, "comm", look.name, sizeof(look.name));
-	look.name[strcspn(look.name, "\n")] = '\0';
-	result = state_check(&look, error);
+	if (!proc_read(look->pid, "status", look->status, sizeof(look->status)))
+		return error_set(error, ERROR_USAGE, "process %u has ended", look->pid);
+	proc_read(look->pid, "comm", look->name, sizeof(look->name));
+	look->name[strcspn(look->name, "\n")] = '\0';
+	result = state_check(look, error);
 	if (!result)
-		result = maps_check(&look, error);
+		result = maps_check(look, error);
 	if (!result)
-		result = agent_check(&look, agent, error);
+		result = agent_check(look, agent, error);
 	if (!result)
-		result = memory_check(&look, error);
+		result = memory_check(look, error);
 	if (!result)
-		result = queues_check(&look, error);
+		result = queues_check(look, error);
 	if (!result)
-		result = thread_check(&look, error);
-	return result ? result : signal_check(&look, error);
+		result = thread_check(look, error);
+	return result ? result : signal_check(look, error);
+}
+
+/* A refusal holds for the program that was looked at, once that has all of its libraries. */
+int inject_check(uint32_t pid, const char *agent, struct error *error)
+{
+	struct look look;
+	bool is_same = true;
+	int result = 0;
+
+	for (unsigned i = 0; i < LOOKS_MOST; i++) {
+		uint64_t program = proc_read_program(pid);
+
+		look = (struct look){.pid = pid};
+		result = look_check(&look, agent, error);
+		if (!result)
+			return 0;
+		poll(NULL, 0, LOOK_MS << i); /* in exec it is still the program before */
+		is_same = proc_read_program(pid) == program;
+		if (is_same && !look.is_young)
+			return result;
+	}
+	return is_same || !proc_read_state(pid, pid)
+		       ? result
+		       : refuse(&look, error, "it becomes another program again and again" OUTSIDE);
 }

@@ -46,14 +46,29 @@ static long command(int request, const struct inject_thread *thread, uintptr_t a
 
 /* ---- stop ---- */
 
-/* The next stop of the thread; 0: it has ended. */
-static int stop_await(const struct inject_thread *thread)
+/* The next stop of the thread; 0: it has ended. One that may be in exec takes the process's number, and one that
+ * another thread's exec replaces is gone, both without a word to a wait for its number: so the wait looks again.
+ * What wakes it before is the kernel's SIGCHLD, which nothing else here waits for. */
+static int stop_await(struct inject_thread *thread)
 {
-	int status;
+	static const struct timespec moment = {0, 1000000};
+	sigset_t child, before;
+	int status = 0;
+	bool is_over = false;
 
-	while (waitpid((pid_t)thread->tid, &status, __WALL) != (pid_t)thread->tid)
-		if (errno != EINTR)
-			return 0;
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	pthread_sigmask(SIG_BLOCK, &child, &before);
+	while (!is_over) {
+		pid_t found = waitpid((pid_t)thread->tid, &status, __WALL | WNOHANG);
+
+		is_over = found > 0 || (found < 0 && errno != EINTR && thread->tid == thread->pid);
+		if (found < 0 && errno != EINTR)
+			thread->tid = thread->pid, status = 0;
+		else if (!found)
+			sigtimedwait(&child, NULL, &moment);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return WIFSTOPPED(status) ? status : 0;
 }
 
@@ -72,31 +87,11 @@ static bool is_group_stop(int status)
 	return status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP;
 }
 
-/* The same of a thread that may be in exec: it takes the process's number, and nothing ends a wait for its
- * own one then. */
-static int stop_await_exec(struct inject_thread *thread)
-{
-	static const struct timespec moment = {0, 20000};
-
-	while (thread->tid != thread->pid) {
-		int status;
-		pid_t found = waitpid((pid_t)thread->tid, &status, __WALL | WNOHANG);
-
-		if (found > 0)
-			return WIFSTOPPED(status) ? status : 0;
-		if (found < 0)
-			thread->tid = thread->pid;
-		else
-			nanosleep(&moment, NULL);
-	}
-	return stop_await(thread);
-}
-
 /* Signals of the program's that came first are delivered: the stop comes once more. */
 static int trap_await(struct inject_thread *thread)
 {
 	for (;;) {
-		int status = stop_await_exec(thread);
+		int status = stop_await(thread);
 
 		if (!status)
 			return ESRCH;
@@ -144,7 +139,7 @@ int inject_thread_stop(struct inject_thread *thread, uint32_t pid, uint32_t tid)
 	if (command(PTRACE_SEIZE, thread, 0, (void *)(uintptr_t)(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC)))
 		return errno;
 	if (command(PTRACE_INTERRUPT, thread, 0, NULL)) {
-		thread->tid = pid; /* see stop_await_exec */
+		thread->tid = pid; /* see stop_await */
 		if (command(PTRACE_INTERRUPT, thread, 0, NULL))
 			return ESRCH;
 	}

@@ -136,11 +136,50 @@ int main(void)
 	pthread_exit(NULL); /* leaves the other one alone */
 }
 END
+cat >forks_and_waits.c <<'END'
+#include <unistd.h>
+int main(void)
+{
+	if (!vfork()) {
+		pause();
+		_exit(0);
+	}
+	return 0;
+}
+END
+gcc -O1 -o forks_and_waits forks_and_waits.c
 gcc -O1 -g -o left left.c -pthread
 gcc -O1 -o forks forks.c
 gcc -O1 -o execs execs.c
 gcc -O1 -o thread_execs thread_execs.c -pthread
 has_handler() { (("0x$(sed -n 's/^SigCgt:\t//p' "/proc/$pid/status" 2>/dev/null)" >> 9 & 1)); }
+
+stands_still() { # by an agent: a main thread that waits for a child of vfork, a cgroup that is frozen
+	./forks_and_waits &
+	pid=$!
+	waits() { grep -q '^State:.D' "/proc/$pid/status"; }
+	await waits
+	tried "$way: a process in vfork" "$pid"
+	same "$way: a process in vfork" 125 "$code"
+	check "$way: it says so: $(cat err)" grep -q 'child of vfork\|may not be traced' err
+	kill $(cat "/proc/$pid/task/$pid/children")
+	wait "$pid"
+	local group=/sys/fs/cgroup/freezer/hpct-test.$$ freeze=freezer.state yes=FROZEN no=THAWED
+	[ -d /sys/fs/cgroup/freezer ] || group=/sys/fs/cgroup/hpct-test.$$ freeze=cgroup.freeze yes=1 no=0
+	mkdir "$group" 2>/dev/null && [ -w "$group/$freeze" ] || { rmdir "$group" 2>/dev/null; return 0; }
+	sleep 1000 &
+	pid=$!
+	echo "$pid" >"$group/cgroup.procs" && echo $yes >"$group/$freeze"
+	is_held() { grep -q 'refrigerator\|freezer\|get_signal' "/proc/$pid/wchan"; }
+	await is_held
+	tried "$way: a frozen process" "$pid"
+	same "$way: a frozen process" 125 "$code"
+	check "$way: it says so: $(cat err)" grep -q 'cgroup is frozen' err
+	echo $no >"$group/$freeze"
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	rmdir "$group"
+}
 
 for way in "${ways[@]}"; do
 	begin "$way"
@@ -208,6 +247,7 @@ for way in "${ways[@]}"; do
 	code=0
 	wait "$pid" || code=$?
 	same "$way: a process whose first thread has left: exit code" 3 "$code"
+	[ "$way" = outside ] || stands_still
 	# Ends at any moment of the attaching.
 	for after in 0.01 0.06 0.15 0.3; do
 		sleep "$after" &
@@ -218,6 +258,8 @@ for way in "${ways[@]}"; do
 		pid=$!
 		await has_handler
 		tried "$way: a program that $program" "$pid" --for 300ms
+		[ "$way$program$code" != injectthread_execs125 ] ||
+			check "$way: a program that $program: it says so: $(cat err)" grep -q 'another program again and again' err
 		kill -USR1 "$pid"
 		code=0
 		wait "$pid" || code=$?
