@@ -51,7 +51,7 @@ static bool tells_compiles;
 
 /* The calls that there are; a number is a place in here. */
 static const char *const names[] = {"", "cuLaunchKernel", "cuCtxSynchronize", "cuMemAlloc_v2",
-	"cuModuleLoadData", "cuGraphInstantiateWithFlags"};
+	"cuModuleLoadData", "cuGraphInstantiateWithFlags", "cuMemFree_v2", "cuStreamSynchronize"};
 
 API CUptiResult CUPTIAPI cuptiGetVersion(uint32_t *version)
 {
@@ -103,8 +103,8 @@ API CUptiResult CUPTIAPI cuptiGetDeviceId(CUcontext context, uint32_t *device)
 API CUptiResult CUPTIAPI cuptiGetStreamIdEx(
 	CUcontext context, CUstream stream, uint8_t per_thread, uint32_t *id)
 {
-	(void)context, (void)stream, (void)per_thread;
-	*id = 7;
+	(void)context, (void)per_thread;
+	*id = stream ? *(const volatile uint32_t *)(const void *)stream : 7; /* reads what it is given */
 	return CUPTI_SUCCESS;
 }
 
@@ -435,10 +435,22 @@ static void hot(const CUpti_ActivityKernel8 *record)
 	fprintf(stderr, "room %zu\n", room);
 }
 
+/* As the driver's functions have them: of those that have no stream the first word is something else. */
+static const void *parameters_of(const char *name)
+{
+	static const uint32_t stream = 7;
+	static const void *with_stream[] = {&stream}, *without[] = {(const void *)(uintptr_t)4096};
+
+	return !strcmp(name, "cuStreamSynchronize") ? with_stream : without;
+}
+
 API fake_cupti_call fake_call;
 API void fake_call(const char *name, const char *kernel)
 {
-	CUpti_CallbackData data = {.functionName = name, .correlationId = ++correlations};
+	CUpti_CallbackData data = {.functionName = name,
+		.functionParams = parameters_of(name),
+		.context = (CUcontext)&called,
+		.correlationId = ++correlations};
 	CUpti_CallbackFunc tool = called;
 	CUpti_CallbackId id = 1;
 	CUresult result = CUDA_SUCCESS;
@@ -446,10 +458,8 @@ API void fake_call(const char *name, const char *kernel)
 
 	while (id < sizeof(names) / sizeof(*names) && strcmp(names[id], name))
 		id++;
-	if (word("pcsymbol", 0) || word("util", 0)) {
-		data.context = (CUcontext)&called;
+	if (word("pcsymbol", 0) || word("util", 0))
 		data.contextUid = 1;
-	}
 	data.correlationData = &own;
 	data.callbackSite = CUPTI_API_ENTER;
 	if (tool)

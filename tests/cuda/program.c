@@ -6,7 +6,7 @@
  * without one nothing is to be told. argv[1] is that CUPTI's path, argv[2] a library that it loads before it
  * makes the second of two graphs. Prints what it did and leaves with 3,
  * whatever its tools make of it; or as FAKE_END says: abort, segv, own (abort in a handler of its own), or a
- * signal's number. FAKE_WAIT: after so many launches it waits, too. FAKE_LINGER: it ends so many seconds
+ * signal's number. FAKE_WAIT: after so many launches it waits, too. FAKE_ALLOCATES: memory, at the end. FAKE_LINGER: it ends so many seconds
  * later. FAKE_SAMPLES: not before so many samples of counters are read, nor after 20 s more.
  */
 #include <dlfcn.h>
@@ -67,6 +67,17 @@ APART static void work(void)
 	}
 	if (call)
 		call("cuCtxSynchronize", NULL);
+	if (call && getenv("FAKE_ALLOCATES")) {
+		call("cuMemAlloc_v2", NULL);
+		call("cuMemFree_v2", NULL);
+	}
+	__asm__ volatile("" ::: "memory");
+}
+
+APART static void waits(void)
+{
+	if (call)
+		call("cuStreamSynchronize", NULL);
 	__asm__ volatile("" ::: "memory");
 }
 
@@ -129,6 +140,7 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		cupti_find(argv[1]);
 	work();
+	waits();
 	if (argc > 2 && call)
 		graphs(argv[2]);
 	printf("launched %d\n", LAUNCHES);

@@ -58,7 +58,13 @@ gpu_conformance plain <<'END'
 10 kernel 0 - main;work;launch;<gpu kernel>;axpy
 10 kernel 0 - main;work;launch;<gpu kernel>;relax
 END
-same "the wait" "main;work" "$(grep 'kind=CTX' plain.syncs | cut -f4)"
+waits() { awk -F '\t' '{ sub(/.*kind=/, "", $7); sub(/,.*/, "", $7); print $4, $7 }' "$1.syncs"; }
+same "the waits" "main;work CTX
+main;waits STR" "$(waits plain)"
+FAKE_ALLOCATES=1 cuda allocates "" # whose first parameter is no stream
+gpu_slice allocates
+same "allocations are no waits" "$(waits plain)" "$(waits allocates)"
+same "allocations are calls" 2 "$(awk -F '\t' '$4 == "main;work" && $5 == "launch"' allocates.launches | wc -l)"
 same "what a kernel is like" 20 \
 	"$(grep -c 'grid=4:1:1,block=128:1:1,registers=32,occupancy_permille=1000' plain.ops)"
 same "nothing is said" "" "$(info plain gpu_unwatched)"

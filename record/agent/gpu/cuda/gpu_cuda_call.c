@@ -297,7 +297,18 @@ static void fault_look(CUresult result)
 
 static bool is_wait(enum call call)
 {
-	return call >= CALL_LAUNCH_WAIT && call <= CALL_STREAM_WAIT;
+	return call == CALL_LAUNCH_WAIT || call == CALL_WAIT_EVENT || call == CALL_WAIT_STREAM ||
+	       call == CALL_WAIT_CONTEXT || call == CALL_STREAM_WAIT;
+}
+
+static bool is_launch(enum call call)
+{
+	return call == CALL_LAUNCH || call == CALL_KERNEL || call == CALL_LAUNCH_WAIT;
+}
+
+static bool may_load(enum call call)
+{
+	return call == CALL_LOAD || call == CALL_RESOLVE;
 }
 
 static void call_returned(const CUpti_CallbackData *data, enum call call, uint64_t begin_ns)
@@ -311,13 +322,13 @@ static void call_returned(const CUpti_CallbackData *data, enum call call, uint64
 	if (call == CALL_CAPTURE || call == CALL_CAPTURE_END)
 		capture_note(call, result);
 	else if (call == CALL_MEMORY ||
-		 (call <= CALL_LAUNCH_WAIT && (result != CUDA_SUCCESS || atomic_load(&captures))))
+		 (is_launch(call) && (result != CUDA_SUCCESS || atomic_load(&captures))))
 		gpu_unqueued(data->correlationId, begin_ns);
 	else if (call == CALL_KERNEL)
 		gpu_kernel_launched(data->correlationId, begin_ns);
-	else if (call <= CALL_LAUNCH_WAIT)
+	else if (is_launch(call))
 		gpu_launched(data->correlationId, begin_ns);
-	else if (call >= CALL_LOAD && (current.has_loaded || call == CALL_LOAD))
+	else if (may_load(call) && (current.has_loaded || call == CALL_LOAD))
 		loaded(data->correlationId, begin_ns);
 	load_end();
 	if (result != CUDA_SUCCESS)
@@ -344,7 +355,7 @@ static void driver_called(CUpti_CallbackId id, const CUpti_CallbackData *data)
 			cuda_pc_launch(data->context, data->contextUid);
 			cuda_util_launch(data->context, data->contextUid);
 		}
-		if (call >= CALL_LOAD)
+		if (may_load(call))
 			load_note();
 	} else if (call != CALL_OTHER && *data->correlationData) {
 		call_returned(data, call, *data->correlationData);
