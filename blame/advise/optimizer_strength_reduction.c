@@ -5,9 +5,22 @@
 
 #include <string.h>
 
-static bool is_long(const struct gpu_instruction *in)
+/* Doubles in code (NVIDIA's) that converts neither to nor from floats are the program's data: nothing cheaper computes
+ * the same. */
+static bool has_other_floats(const struct kernel_code *code)
 {
-	return in->kind == GPU_KIND_DOUBLE || in->kind == GPU_KIND_CONVERT || in->kind == GPU_KIND_SPECIAL;
+	for (uint32_t i = 0; i < code->count; i++)
+		if (code->instructions[i].kind == GPU_KIND_CONVERT &&
+			!strncmp(code->instructions[i].name, "F2F", 3))
+			return true;
+	return false;
+}
+
+static bool is_long(const struct kernel_code *code, const struct gpu_instruction *in)
+{
+	if (in->kind == GPU_KIND_DOUBLE)
+		return !code->generation || has_other_floats(code);
+	return in->kind == GPU_KIND_CONVERT || in->kind == GPU_KIND_SPECIAL;
 }
 
 /* A division by what the compiler does not know multiplies for the high half and corrects the result. */
@@ -30,7 +43,7 @@ static bool matches(
 	(void)kernel;
 	if (optimizer_is_math(function, cause->define))
 		return false;
-	if (!is_long(define))
+	if (!is_long(&function->code, define))
 		return cause->stall == STALL_PIPE && is_division(&function->code, cause->define);
 	return cause->class == CAUSE_ARITHMETIC || cause->stall == STALL_PIPE || cause->stall == STALL_MTHR;
 }

@@ -84,6 +84,15 @@ waits adds tensor_copies adds_tensor <<<"0x2f0 long_scoreboard 900
 0x2f0 selected 300"
 same "a box is added" "640 UTMAREDG copy 100.00" "$(chain adds 0x2b0 0x2f0)"
 
+# Doubles that are the program's data, and doubles that a constant has made of floats (doubles.cu): only of the second can cheaper
+# arithmetic compute the same.
+for kernel in in_double by_constant; do
+	waits "$kernel" doubles "$kernel" <<<"$(for ((at = 0x100; at < 0x4c0; at += 16)); do printf '0x%x wait 10\n' $at; done)"
+	hpct-advise "$kernel.hpct" --format tsv | tsv '$c["hotspot"] == 0 { print $c["optimizer"] }' >"$kernel.said"
+done
+check "floats by a constant" grep -qx strength-reduction by_constant.said
+same "doubles" "" "$(grep -x strength-reduction in_double.said)"
+
 # Relocatable code (sections.cu): calls go to other sections by relocations, which differ before sm_90; or by pointers.
 linked() { # RUN BINARY : kernels, addresses, reasons and weights from stdin
 	local kernel address reason weight
