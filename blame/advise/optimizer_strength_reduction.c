@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Doubles in code (NVIDIA's) that converts neither to nor from floats are the program's data: nothing cheaper computes
- * the same. */
+/* Doubles in code (NVIDIA's) that converts neither to nor from floats are the program's data: nothing cheaper
+ * computes the same. */
 static bool has_other_floats(const struct kernel_code *code)
 {
 	for (uint32_t i = 0; i < code->count; i++)

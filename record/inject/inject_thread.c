@@ -46,9 +46,9 @@ static long command(int request, const struct inject_thread *thread, uintptr_t a
 
 /* ---- stop ---- */
 
-/* The next stop of the thread; 0: it has ended. One that may be in exec takes the process's number, and one that
- * another thread's exec replaces is gone, both without a word to a wait for its number: so the wait looks again.
- * What wakes it before is the kernel's SIGCHLD, which nothing else here waits for. */
+/* The next stop of the thread; 0: it has ended. One that may be in exec takes the process's number, and one
+ * that another thread's exec replaces is gone, both without a word to a wait for its number: so the wait
+ * looks again. What wakes it before is the kernel's SIGCHLD, which nothing else here waits for. */
 static int stop_await(struct inject_thread *thread)
 {
 	static const struct timespec moment = {0, 1000000};

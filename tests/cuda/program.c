@@ -6,8 +6,9 @@
  * without one nothing is to be told. argv[1] is that CUPTI's path, argv[2] a library that it loads before it
  * makes the second of two graphs. Prints what it did and leaves with 3,
  * whatever its tools make of it; or as FAKE_END says: abort, segv, own (abort in a handler of its own), or a
- * signal's number. FAKE_WAIT: after so many launches it waits, too. FAKE_ALLOCATES: memory, at the end. FAKE_LINGER: it ends so many seconds
- * later. FAKE_SAMPLES: not before so many samples of counters are read, nor after 20 s more.
+ * signal's number. FAKE_WAIT: after so many launches it waits, too. FAKE_ALLOCATES: memory, at the end.
+ * FAKE_LINGER: it ends so many seconds later. FAKE_SAMPLES: not before so many samples of counters are read,
+ * nor after 20 s more.
  */
 #include <dlfcn.h>
 #include <signal.h>
