@@ -32,18 +32,39 @@ static uint32_t creator_of(const struct run *run, const struct process_tree *tre
 	return node->parent == PROCESS_TREE_NONE ? CRITICAL_NONE : tree->nodes[node->parent].stream;
 }
 
-/* When it was last not in a wait that leads to nobody: one that is killed in a wait, as threads are when
- * their process ends, is not what the end waited for. */
-static uint64_t last_work(const struct critical_graph *graph, uint32_t stream)
+/* The wait for nobody known in which a moment lies; NULL: none. */
+static const struct wait_cause *unknown_wait(
+	const struct critical_graph *graph, uint32_t stream, uint64_t at_ns)
 {
-	uint64_t end_ns = graph->streams[stream].end_ns;
 	size_t count;
 	const struct wait_cause *causes = wait_causes_of(graph->causes, graph->cause_count, stream, &count);
 
+	while (count && causes[count - 1].begin_ns >= at_ns)
+		count--;
+	return count && causes[count - 1].end_ns >= at_ns && causes[count - 1].party == CAUSE_NOBODY
+		       ? &causes[count - 1]
+		       : NULL;
+}
+
+#define EXIT_NS UINT64_C(100000000) /* what exit() still does, at most: destructors wake and join threads */
+
+/* When it was last not in a wait that leads to nobody: one that is killed in a wait, as threads are when
+ * their process ends, is not what the end waited for; nor one that the exit of the main thread wakes, of
+ * which there are no records any more. */
+static uint64_t last_work(const struct critical_graph *graph, const struct run *run, uint32_t stream)
+{
+	uint64_t end_ns = graph->streams[stream].end_ns, main_ns;
+	uint32_t first = is_main(run_stream(run, stream)) ? CRITICAL_NONE : graph->streams[stream].creator;
+	const struct wait_cause *wait;
+
 	end_ns = end_ns < graph->end_ns ? end_ns : graph->end_ns;
-	return count && causes[count - 1].end_ns >= end_ns && causes[count - 1].party == CAUSE_NOBODY
-		       ? causes[count - 1].begin_ns
-		       : end_ns;
+	wait = unknown_wait(graph, stream, end_ns);
+	if (!wait && first != CRITICAL_NONE) {
+		main_ns = graph->streams[first].end_ns;
+		if (main_ns <= end_ns && end_ns - main_ns <= EXIT_NS)
+			wait = unknown_wait(graph, stream, main_ns);
+	}
+	return wait ? wait->begin_ns : end_ns;
 }
 
 static void find_last(struct critical_graph *graph, const struct run *run)
@@ -52,7 +73,7 @@ static void find_last(struct critical_graph *graph, const struct run *run)
 
 	graph->last = CRITICAL_NONE;
 	for (uint32_t s = 0; s < graph->stream_count; s++) {
-		uint64_t work_ns = last_work(graph, s);
+		uint64_t work_ns = last_work(graph, run, s);
 
 		if (run_stream(run, s)->s.kind == STORE_STREAM_CPU && graph->streams[s].begin_ns < work_ns &&
 			work_ns > last_ns) {

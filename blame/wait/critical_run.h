@@ -3,8 +3,9 @@
  * critical_run.h - the critical path (critical_path.h) of a run's window, over its threads, processes, ranks
  * and GPU queues; and the code that is on it.
  *
- * It ends in the CPU thread that was last at work in the window, of several in the first. A thread was begun
- * by the main thread of its process, a process by the main thread of its parent.
+ * It ends in the CPU thread that was last at work in the window, of several in the first; threads that are
+ * killed in a wait for nobody known, or woken from one by the exit of their main thread, were not. A thread
+ * was begun by the main thread of its process, a process by the main thread of its parent.
  */
 #ifndef BLAME_CRITICAL_RUN_H
 #define BLAME_CRITICAL_RUN_H

@@ -49,3 +49,24 @@ same "each thread that hands over is on the path, in its turn" "pipe socket even
 hpct-blame causes.hpct --critical-path --format tsv | tsv '
 	$c["key"] == "make" { made = $c["blame_ns"]; half = $c["half_most_ns"] } END { exit !(made > 0 && half <= made / 2 + 1e4 && half > 0) }' ||
 	fail "half of make saves at most half of its time: $(hpct-blame causes.hpct --critical-path --format tsv | grep make)"
+
+# A pool's thread that the exit of the main thread wakes, which has no records any more, is not what the end waited for; one that
+# goes on alone for long is.
+pooled() { # POOL_END : a main thread that works until 500 ms, and a thread that waits for nobody known until just after
+	rm -rf pooled.hpct
+	{
+		printf 'stream\ttrack\tbegin_ns\tend_ns\tpath\top\tweight\tmetric\n'
+		printf 'cpu:h/-/7.0/%s\tspans\t%s\t%s\t\tmonitored\t\t\n' 0 0 500000000 1 10000000 "$1"
+		printf 'cpu:h/-/7.0/1\tspans\t11000000\t500200000\tstart;help;wait\tblocked\t\t\n'
+		printf 'cpu:h/-/7.0/1\tsamples\t%s\t\tstart;help\t\t5000000\tCPUTIME\n' "$1"
+		for ((at = 5000000; at <= 500000000; at += 5000000)); do
+			printf 'cpu:h/-/7.0/0\tsamples\t%s\t\tmain;work\t\t5000000\tCPUTIME\n' $at
+		done
+	} >pooled.tsv
+	hpct-import --from tsv pooled.tsv -o pooled.hpct || fail "import"
+	hpct-blame pooled.hpct --critical-path --by segment --format tsv | tsv '$c["state"] == "work" { print $c["stream"], $c["end_ns"] - $c["begin_ns"] }'
+}
+same "woken by the exit" "cpu:h/-/7.0/0 500000000" "$(pooled 501000000)"
+same "goes on alone" "cpu:h/-/7.0/0 10000000
+cpu:h/-/7.0/1 1000000
+cpu:h/-/7.0/1 399800000" "$(pooled 900000000)"
