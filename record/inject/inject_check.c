@@ -45,14 +45,14 @@ static int refuse(const struct look *look, struct error *error, const char *why)
 
 /* ---- its state ---- */
 
-/* A cgroup that is frozen; the kernel's two ways to hold its threads. */
-static bool is_frozen(uint32_t pid, char state)
+/* A cgroup that is frozen: where the kernel holds its threads. One that is stopped is there, too. */
+static bool is_frozen(uint32_t pid)
 {
 	char place[64];
 
 	return proc_read(pid, "wchan", place, sizeof(place)) &&
 	       (!strcmp(place, "__refrigerator") || !strcmp(place, "do_freezer_trap") ||
-		       (state == 'S' && !strcmp(place, "get_signal")));
+		       !strcmp(place, "get_signal"));
 }
 
 static int state_check(const struct look *look, struct error *error)
@@ -75,7 +75,7 @@ static int state_check(const struct look *look, struct error *error)
 	if (state == 'T' || state == 't')
 		return refuse(
 			look, error, "it is stopped; let it go on first (kill -CONT), or leave out --inject");
-	if (is_frozen(look->pid, state))
+	if (is_frozen(look->pid))
 		return refuse(look, error,
 			"its cgroup is frozen (a container that is paused); let it go on first, or leave out "
 			"--inject");
