@@ -45,14 +45,35 @@ static int refuse(const struct look *look, struct error *error, const char *why)
 
 /* ---- its state ---- */
 
-/* A cgroup that is frozen: where the kernel holds its threads. One that is stopped is there, too. */
+/* By the first version of cgroups a thread is frozen where it waits, and only its group tells. */
+static bool is_group_frozen(uint32_t pid)
+{
+	char text[4096], path[4352], state[16] = "";
+	const char *group = proc_read(pid, "cgroup", text, sizeof(text)) ? strstr(text, ":freezer:/") : NULL;
+	FILE *file;
+
+	if (!group)
+		return false;
+	group += strlen(":freezer:");
+	snprintf(path, sizeof(path), "/sys/fs/cgroup/freezer%.*s/freezer.state", (int)strcspn(group, "\n"),
+		group);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (!fgets(state, sizeof(state), file))
+		state[0] = '\0';
+	fclose(file);
+	return !strcmp(state, "FROZEN\n");
+}
+
+/* By the second version it goes to where it would be stopped, which it is not. */
 static bool is_frozen(uint32_t pid)
 {
 	char place[64];
 
-	return proc_read(pid, "wchan", place, sizeof(place)) &&
-	       (!strcmp(place, "__refrigerator") || !strcmp(place, "do_freezer_trap") ||
-		       !strcmp(place, "get_signal"));
+	return is_group_frozen(pid) ||
+	       (proc_read(pid, "wchan", place, sizeof(place)) &&
+		       (!strcmp(place, "do_freezer_trap") || !strcmp(place, "get_signal")));
 }
 
 static int state_check(const struct look *look, struct error *error)

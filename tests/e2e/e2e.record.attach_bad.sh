@@ -170,7 +170,7 @@ stands_still() { # by an agent: a main thread that waits for a child of vfork, a
 	sleep 1000 &
 	pid=$!
 	echo "$pid" >"$group/cgroup.procs" && echo $yes >"$group/$freeze"
-	is_held() { grep -q 'refrigerator\|freezer\|get_signal' "/proc/$pid/wchan"; }
+	is_held() { [ "$(cat "$group/$freeze")" = FROZEN ] || grep -qx 'frozen 1' "$group/cgroup.events" 2>/dev/null; }
 	await is_held
 	tried "$way: a frozen process" "$pid"
 	same "$way: a frozen process" 125 "$code"
