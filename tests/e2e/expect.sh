@@ -199,9 +199,8 @@ switch_ns() {
 # is met by no timer; if it is killed with its process, its last sample stands for two periods and 16 ticks (of 1 ms at
 # least) and no more, and then its weights may be short. `all`: there is no such thread. From outside a thread runs between
 # the kernel's switches, also while a host has taken the core away, which the thread's clock leaves out: so much since
-# stolen_before, which who begins a recording by hand sets; and what the kernel
-# takes for a switch is the thread's by its clock alone: twice for each time that it does not run, half as much again with cold
-# caches
+# stolen_before, which who begins a recording by hand sets; and what the kernel takes for a switch is the thread's by its clock
+# alone: twice for each time that it does not run, half as much again with cold caches
 weights_agree() {
 	local stolen=0 switch=0
 	[ "$(info "$1" sampler)" != outside ] || stolen=$(($(stolen_ns) - stolen_before)) switch=$(switch_ns)
